@@ -1,0 +1,75 @@
+#include "base/time.h"
+
+#include <fmt/core.h>
+
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "base/text.h"
+
+namespace dibs {
+
+namespace {
+constexpr std::int64_t kDayMs = 86'400'000;
+// Years 1970 to 9999: what the text form can hold.
+constexpr std::int64_t kLastMs = 253'402'300'799'999;
+}  // namespace
+
+std::int64_t ms_until(const Instant& deadline, const Instant& now) {
+  const bool same_boot = !deadline.boot.empty() && deadline.boot == now.boot;
+  return same_boot ? deadline.boot_ms - now.boot_ms : deadline.unix_ms - now.unix_ms;
+}
+
+Instant later_by(const Instant& instant, std::int64_t ms) {
+  return {.unix_ms = instant.unix_ms + ms, .boot_ms = instant.boot_ms + ms, .boot = instant.boot};
+}
+
+std::string rfc3339(std::int64_t unix_ms) {
+  const std::int64_t ms = unix_ms < 0 ? 0 : (unix_ms > kLastMs ? kLastMs : unix_ms);
+  const std::chrono::sys_days day{std::chrono::days{ms / kDayMs}};
+  const std::chrono::year_month_day date{day};
+  const std::int64_t rest = ms % kDayMs;
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     rest / 3'600'000, rest / 60'000 % 60, rest / 1000 % 60, rest % 1000);
+}
+
+std::optional<std::int64_t> parse_rfc3339(std::string_view text) {
+  constexpr std::string_view kForm = "0000-00-00T00:00:00.000Z";
+  if (text.size() == 20) return parse_rfc3339(std::string(text.substr(0, 19)) + ".000Z");
+  if (text.size() != kForm.size()) return std::nullopt;
+  for (std::size_t i = 0; i < kForm.size(); ++i) {
+    const bool digit = text[i] >= '0' && text[i] <= '9';
+    if (kForm[i] == '0' ? !digit : text[i] != kForm[i]) return std::nullopt;
+  }
+  const auto number = [&](std::size_t at, std::size_t length) {
+    return static_cast<int>(parse_unsigned(text.substr(at, length)).value_or(0));
+  };
+  const std::chrono::year_month_day date{std::chrono::year{number(0, 4)},
+                                         std::chrono::month{static_cast<unsigned>(number(5, 2))},
+                                         std::chrono::day{static_cast<unsigned>(number(8, 2))}};
+  const int hour = number(11, 2);
+  const int minute = number(14, 2);
+  const int second = number(17, 2);
+  if (!date.ok() || hour > 23 || minute > 59 || second > 59) return std::nullopt;
+  const auto days = std::chrono::sys_days{date}.time_since_epoch().count();
+  return days * kDayMs + hour * 3'600'000LL + minute * 60'000LL + second * 1000LL + number(20, 3);
+}
+
+std::string duration_text(std::int64_t ms) {
+  const std::int64_t seconds = (ms < 0 ? -ms : ms) / 1000;
+  constexpr std::array<std::pair<std::int64_t, const char*>, 4> kUnits{
+      {{86'400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}}};
+  for (std::size_t i = 0; i + 1 < kUnits.size(); ++i) {
+    const auto [length, name] = kUnits[i];
+    if (seconds < length) continue;
+    const auto [next_length, next_name] = kUnits[i + 1];
+    const std::int64_t rest = seconds % length / next_length;
+    return rest == 0 ? fmt::format("{} {}", seconds / length, name)
+                     : fmt::format("{} {} {} {}", seconds / length, name, rest, next_name);
+  }
+  return fmt::format("{} s", seconds);
+}
+
+}  // namespace dibs
