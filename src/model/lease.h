@@ -1,0 +1,77 @@
+// The right to a resource, and the record that says who has it. A Holding is the typed form of one
+// record: no lease, one exclusive lease, or any number of shared ones.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/time.h"
+#include "model/agent.h"
+#include "model/record.h"
+
+namespace dibs {
+
+inline constexpr std::int64_t kTtlSecsMax = 30LL * 86'400;
+inline constexpr std::size_t kReasonMax = 1000;
+inline constexpr std::size_t kBranchNameMax = 250;
+inline constexpr std::size_t kSharedHoldersMax = 64;
+
+enum class Mode { exclusive, shared };
+
+[[nodiscard]] constexpr std::string_view name_of(Mode mode) {
+  return mode == Mode::exclusive ? "exclusive" : "shared";
+}
+
+/// One process of one boot of one machine. The start time tells it from a later one with its pid;
+/// the namespace tells it from a process of a container that has the same number.
+struct ProcessTie {
+  std::string host;
+  BootId boot;
+  std::uint64_t pid_namespace = 0;
+  std::int64_t pid = 0;
+  std::uint64_t start_ticks = 0;
+
+  friend bool operator==(const ProcessTie&, const ProcessTie&) = default;
+};
+
+struct Lease {
+  LeaseId id;
+  AgentId agent;
+  SessionId session;
+  WorktreeId worktree;
+  std::string branch;
+  Mode mode = Mode::exclusive;
+  Fence fence;                // zero until the commit that grants it has said which
+  std::int64_t ttl_secs = 0;  // zero: indefinite
+  std::int64_t acquired_unix_ms = 0;
+  Instant beat;                    // the last sign of life: acquired, renewed or heartbeat
+  std::optional<Instant> expires;  // none when indefinite
+  std::optional<ProcessTie> process;
+  std::string reason;
+  std::string unknown_members;  // what a newer dibs wrote and this one keeps, as JSON members
+
+  [[nodiscard]] bool indefinite() const { return ttl_secs == 0; }
+  friend bool operator==(const Lease&, const Lease&) = default;
+};
+
+struct Holding {
+  std::vector<Lease> leases;
+
+  friend bool operator==(const Holding&, const Holding&) = default;
+};
+
+[[nodiscard]] std::string to_json(const Holding& holding);
+
+// A lease whose fence is not in the text yet was granted by the very commit that wrote the record,
+// so it has the record's fence: a store knows the fence only while it commits.
+[[nodiscard]] Result<Holding> holding_of(const Record& record);
+
+// The fields that people and scripts see; the record form has more.
+[[nodiscard]] std::string public_members(const Lease& lease, const Key& resource);
+
+}  // namespace dibs

@@ -1,0 +1,301 @@
+#include "model/settings.h"
+
+#include <fmt/core.h>
+
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#include <toml++/toml.h>
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+
+namespace dibs {
+
+namespace {
+
+constexpr std::int64_t kDaySecs = 86'400;
+
+constexpr std::array<SettingSpec, 13> kSpecs{{
+    {.key = "coordination.default_ttl_secs",
+     .type = SettingType::integer,
+     .fallback = "600",
+     .least = 1,
+     .most = 30 * kDaySecs,
+     .meaning = "how long a lease lasts when --ttl is not given"},
+    {.key = "coordination.heartbeat_interval_secs",
+     .type = SettingType::integer,
+     .fallback = "30",
+     .least = 1,
+     .most = kDaySecs,
+     .meaning = "how often `claim heartbeat --daemon` beats when --every is not given"},
+    {.key = "coordination.lease_renewal_threshold_pct",
+     .type = SettingType::integer,
+     .fallback = "10",
+     .least = 0,
+     .most = 100,
+     .meaning = "warn when less than this share of a lease's time is left"},
+    {.key = "coordination.max_indefinite_per_agent",
+     .type = SettingType::integer,
+     .fallback = "2",
+     .least = 0,
+     .most = 1000,
+     .meaning = "how many leases without a time limit one agent may hold"},
+    {.key = "coordination.max_indefinite_per_repository",
+     .type = SettingType::integer,
+     .fallback = "16",
+     .least = 0,
+     .most = 10'000,
+     .meaning = "how many leases without a time limit there may be in all"},
+    {.key = "coordination.stale_after_secs",
+     .type = SettingType::integer,
+     .fallback = "600",
+     .least = 1,
+     .most = 30 * kDaySecs,
+     .meaning = "a lease without a time limit is stale after this long without a heartbeat"},
+    {.key = "coordination.daemon_max_secs",
+     .type = SettingType::integer,
+     .fallback = "14400",
+     .least = 1,
+     .most = 30 * kDaySecs,
+     .meaning = "how long a heartbeat daemon serves a session that is tied to no process"},
+    {.key = "coordination.max_retries",
+     .type = SettingType::integer,
+     .fallback = "5",
+     .least = 0,
+     .most = 1000,
+     .meaning = "tries of --strategy retry when --max-retries is not given"},
+    {.key = "store.kind",
+     .type = SettingType::choice,
+     .fallback = "local",
+     .choices = "local",
+     .meaning = "where leases are kept"},
+    {.key = "store.allow_network_file_system",
+     .type = SettingType::boolean,
+     .fallback = "false",
+     .meaning = "use the local store even on NFS, CIFS or FUSE, where its promises do not hold"},
+    {.key = "worktree.mode",
+     .type = SettingType::choice,
+     .fallback = "auto",
+     .choices = "auto|on|off",
+     .meaning = "auto: leases note their worktree; on: claims must come from a worktree; off: "
+                "never noted"},
+    {.key = "worktree.enforce_leases",
+     .type = SettingType::choice,
+     .fallback = "strict",
+     .choices = "strict|warn|off",
+     .meaning = "whether changing an item needs its lease"},
+    {.key = "color.ui",
+     .type = SettingType::choice,
+     .fallback = "auto",
+     .choices = "auto|always|never",
+     .meaning = "colour in output when --color is not given"},
+}};
+
+// What a value must be, for an error message.
+std::string wanted(const SettingSpec& spec) {
+  switch (spec.type) {
+    case SettingType::integer:
+      return fmt::format("a whole number from {} to {}", spec.least, spec.most);
+    case SettingType::boolean:
+      return "true or false";
+    case SettingType::choice: {
+      std::string list(spec.choices);
+      for (std::size_t at = 0; (at = list.find('|', at)) != std::string::npos;)
+        list.replace(at, 1, " or ");
+      return list;
+    }
+  }
+  return {};
+}
+
+bool fits(const SettingSpec& spec, std::string_view value) {
+  switch (spec.type) {
+    case SettingType::integer: {
+      const std::optional<std::uint64_t> number = parse_unsigned(value);
+      return number && *number >= static_cast<std::uint64_t>(spec.least) &&
+             *number <= static_cast<std::uint64_t>(spec.most);
+    }
+    case SettingType::boolean:
+      return value == "true" || value == "false";
+    case SettingType::choice:
+      return std::ranges::count(split(spec.choices, '|'), value) > 0;
+  }
+  return false;
+}
+
+std::string place(const std::string& file, const toml::source_region& source) {
+  return fmt::format("{}:{}", file, source.begin.line);
+}
+
+Error wrong_value(const SettingSpec& spec, std::string_view value, const std::string& origin) {
+  return {.kind = ErrorKind::usage,
+          .message =
+              fmt::format("{}: {} cannot be '{}'", printable(origin), spec.key, printable(value)),
+          .hint = fmt::format("it must be {}", wanted(spec)),
+          .fields = {}};
+}
+
+std::string value_text(const toml::node& node) {
+  if (const auto text = node.value_exact<std::string>()) return *text;
+  if (const auto number = node.value_exact<std::int64_t>()) return std::to_string(*number);
+  if (const auto flag = node.value_exact<bool>()) return *flag ? "true" : "false";
+  return "(another type)";
+}
+
+// A quoted number is a string, and a string where a number belongs is a mistake worth naming.
+bool has_type(const SettingSpec& spec, const toml::node& node) {
+  switch (spec.type) {
+    case SettingType::integer:
+      return node.is_integer();
+    case SettingType::boolean:
+      return node.is_boolean();
+    case SettingType::choice:
+      return node.is_string();
+  }
+  return false;
+}
+
+Result<toml::table> parse_toml(std::string_view text, const std::string& file) {
+  toml::parse_result parsed = toml::parse(text);
+  if (parsed) return std::move(parsed).table();
+  return fail(ErrorKind::usage,
+              fmt::format("{}: {}", printable(place(file, parsed.error().source())),
+                          printable(parsed.error().description())),
+              "mend the file by hand");
+}
+
+}  // namespace
+
+std::span<const SettingSpec> setting_specs() { return kSpecs; }
+
+const SettingSpec* find_setting(std::string_view key) {
+  const auto* found = std::ranges::find(kSpecs, key, &SettingSpec::key);
+  return found == kSpecs.end() ? nullptr : found;
+}
+
+std::string environment_name(const SettingSpec& spec) {
+  std::string name = "DIBS_";
+  for (const char c : spec.key) {
+    name += static_cast<char>(c == '.' ? '_' : (c >= 'a' && c <= 'z' ? c - 32 : c));
+  }
+  return name;
+}
+
+Error unknown_setting(std::string_view key, const std::string& origin) {
+  std::vector<std::string_view> known;
+  for (const SettingSpec& spec : kSpecs) known.push_back(spec.key);
+  const std::optional<std::string_view> near = nearest(key, known);
+  return {
+      .kind = ErrorKind::usage,
+      .message = fmt::format("{}: there is no setting '{}'", printable(origin), printable(key)),
+      .hint = near ? fmt::format("did you mean {}?", *near) : "see all of them: dibs config list",
+      .fields = {}};
+}
+
+Result<Assignment> check_setting(std::string_view key, std::string_view value,
+                                 const std::string& origin) {
+  const SettingSpec* spec = find_setting(key);
+  if (spec == nullptr) return fail(unknown_setting(key, origin));
+  if (!fits(*spec, value)) return fail(wrong_value(*spec, value, origin));
+  return Assignment{.key = std::string(key), .value = std::string(value), .origin = origin};
+}
+
+Result<std::vector<Assignment>> parse_settings(std::string_view text, const std::string& file) {
+  const Result<toml::table> table = parse_toml(text, file);
+  if (!table) return fail(table.error());
+  std::vector<Assignment> assignments;
+  for (const auto& [section, content] : *table) {
+    const toml::table* members = content.as_table();
+    if (members == nullptr)
+      return fail(unknown_setting(section.str(), place(file, section.source())));
+    for (const auto& [name, node] : *members) {
+      const std::string key = std::string(section.str()) + "." + std::string(name.str());
+      const std::string origin = place(file, name.source());
+      const SettingSpec* spec = find_setting(key);
+      if (spec == nullptr) return fail(unknown_setting(key, origin));
+      const std::string value = value_text(node);
+      if (!has_type(*spec, node) || !fits(*spec, value))
+        return fail(wrong_value(*spec, value, origin));
+      assignments.push_back({.key = key, .value = value, .origin = origin});
+    }
+  }
+  return assignments;
+}
+
+Result<std::string> with_setting(std::string_view text, const Assignment& assignment,
+                                 const std::string& file) {
+  const Result<toml::table> table = parse_toml(text, file);
+  if (!table) return fail(table.error());
+  const std::size_t dot = assignment.key.find('.');
+  const std::string section = assignment.key.substr(0, dot);
+  const std::string name = assignment.key.substr(dot + 1);
+  const bool quoted = find_setting(assignment.key)->type == SettingType::choice;
+  const std::string line =
+      fmt::format("{} = {}{}{}", name, quoted ? "\"" : "", assignment.value, quoted ? "\"" : "");
+
+  std::vector<std::string> lines;
+  for (const std::string_view part : split(text, '\n')) lines.emplace_back(part);
+  if (!lines.empty() && lines.back().empty()) lines.pop_back();
+  const toml::node_view<const toml::node> found = (*table)[section][name];
+  if (found) {
+    lines.at(found.node()->source().begin.line - 1) = line;
+  } else {
+    const auto header = std::ranges::find(lines, fmt::format("[{}]", section),
+                                          [](const std::string& l) { return trim(l); });
+    if (header == lines.end()) {
+      lines.push_back(fmt::format("[{}]", section));
+      lines.push_back(line);
+    } else {
+      lines.insert(header + 1, line);
+    }
+  }
+  std::string result;
+  for (const std::string& part : lines) result += part + "\n";
+  // Whatever unusual form the file had, the result must say what was asked for.
+  const Result<std::vector<Assignment>> check = parse_settings(result, file);
+  const bool said = check && std::ranges::any_of(*check, [&](const Assignment& a) {
+                      return a.key == assignment.key && a.value == assignment.value;
+                    });
+  if (said) return result;
+  return fail(ErrorKind::refused,
+              fmt::format("{} cannot be changed without losing something", printable(file)),
+              fmt::format("write it by hand, under [{}]: {}", section, line));
+}
+
+void Settings::apply(std::span<const Assignment> assignments) {
+  for (const Assignment& assignment : assignments) assigned_[assignment.key] = assignment;
+}
+
+std::string_view Settings::text(std::string_view key) const {
+  if (const auto found = assigned_.find(key); found != assigned_.end()) return found->second.value;
+  const SettingSpec* spec = find_setting(key);
+  return spec == nullptr ? std::string_view() : spec->fallback;
+}
+
+std::int64_t Settings::integer(std::string_view key) const {
+  return static_cast<std::int64_t>(parse_unsigned(text(key)).value_or(0));
+}
+
+bool Settings::boolean(std::string_view key) const { return text(key) == "true"; }
+
+std::string_view Settings::origin(std::string_view key) const {
+  const auto found = assigned_.find(key);
+  return found == assigned_.end() ? std::string_view("default")
+                                  : std::string_view(found->second.origin);
+}
+
+Result<std::optional<std::string>> parse_agent_file(std::string_view text,
+                                                    const std::string& file) {
+  const Result<toml::table> table = parse_toml(text, file);
+  if (!table) return fail(table.error());
+  const toml::node_view<const toml::node> id = (*table)["agent"]["id"];
+  if (!id) return std::nullopt;
+  if (const auto value = id.value_exact<std::string>()) return *value;
+  return fail(
+      ErrorKind::usage,
+      fmt::format("{}: agent.id must be a string", printable(place(file, id.node()->source()))),
+      "write it like this: id = \"agent:copilot-1\"");
+}
+
+}  // namespace dibs
