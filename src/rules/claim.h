@@ -1,0 +1,141 @@
+// The rules of leases: who may take, keep, hand over and end one. Pure functions from a board and
+// a request to the changes to commit, or to the refusal that the person reads.
+//
+//   Result<Decision<Grants>> decision = acquire(board, request);
+//   if (!decision) …                       refused: held, not found, lost…
+//   commit decision->changes               nothing to commit when it has no writes
+//   stamp(decision->reply, fence)          the fence is known only after the commit
+//
+// A change expects every record it read, so whatever a rule decided still holds when it is written.
+#pragma once
+
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "model/event.h"
+#include "model/lease.h"
+#include "model/record.h"
+#include "model/resource.h"
+#include "rules/board.h"
+
+namespace dibs {
+
+/// The record that claims of indefinite leases share, so that two of them cannot both pass the
+/// limit.
+[[nodiscard]] const Key& indefinite_guard();
+
+/// Who asks, and from where.
+struct Claimant {
+  AgentId agent;
+  SessionId session;
+  WorktreeId worktree;
+  std::string branch;
+  std::optional<ProcessTie> process;
+};
+
+struct Changes {
+  std::vector<Expectation> expectations;
+  std::vector<Write> writes;
+  std::vector<Event> events;
+  bool gives_back = false;  // only ends leases: must succeed even on a full disk
+};
+
+template <class Reply>
+struct Decision {
+  Changes changes;
+  Reply reply;
+};
+
+struct HeldLease {
+  Key resource;
+  Lease lease;
+  bool already_held = false;  // acquire: this session had it before it asked
+};
+using Grants = std::vector<HeldLease>;
+
+// Gives every lease that the commit granted the commit's fence.
+void stamp(Grants& grants, Fence fence);
+
+/// Which leases of others an acquire may end.
+enum class Takeover {
+  ended_only,  // expired, or their process is gone
+  stale_too,
+  any,  // by force, with a reason
+};
+
+struct AcquireRequest {
+  Claimant who;
+  std::vector<Resource> resources;
+  std::vector<LeaseId> new_ids;  // one for each resource
+  Mode mode = Mode::exclusive;
+  std::int64_t ttl_secs = 0;
+  Takeover takeover = Takeover::ended_only;
+  std::string reason;
+  Policy policy;
+};
+[[nodiscard]] Result<Decision<Grants>> acquire(const Board& board, const AcquireRequest& request);
+
+/// A lease, by its id or by what it is on.
+using LeaseRef = std::variant<LeaseId, Resource>;
+[[nodiscard]] std::string text_of(const LeaseRef& ref);
+
+struct RenewRequest {
+  Claimant who;
+  LeaseRef lease;
+  std::optional<std::int64_t> ttl_secs;  // none: as before
+};
+[[nodiscard]] Result<Decision<Grants>> renew(const Board& board, const RenewRequest& request);
+
+struct HeartbeatReply {
+  Grants extended;
+  Grants lost;  // this session's leases that had ended before the beat; it does not revive them
+};
+[[nodiscard]] Decision<HeartbeatReply> heartbeat(const Board& board, const Claimant& who);
+
+[[nodiscard]] Result<Decision<Grants>> release(const Board& board, const Claimant& who,
+                                               const LeaseRef& lease);
+
+struct TransferRequest {
+  Claimant who;
+  LeaseRef lease;
+  Claimant to;
+  LeaseId new_id;
+};
+[[nodiscard]] Result<Decision<Grants>> transfer(const Board& board, const TransferRequest& request);
+
+[[nodiscard]] Result<Decision<Grants>> force_evict(const Board& board, const AgentId& by,
+                                                   const LeaseRef& lease,
+                                                   const std::string& reason);
+
+[[nodiscard]] Result<Decision<Grants>> upgrade(const Board& board, const Claimant& who,
+                                               const LeaseRef& lease, const Policy& policy);
+[[nodiscard]] Result<Decision<Grants>> downgrade(const Board& board, const Claimant& who,
+                                                 const LeaseRef& lease);
+
+/// A lease that has ended or gone stale, and why.
+struct Ended {
+  Key resource;
+  Lease lease;
+  Standing standing;
+};
+// What `cleanup` would end: everything not live whose last sign of life is at least this old.
+[[nodiscard]] std::vector<Ended> ended_leases(const Board& board, const Policy& policy,
+                                              std::int64_t older_than_secs);
+[[nodiscard]] Decision<std::vector<Ended>> cleanup(const Board& board, const Policy& policy,
+                                                   std::int64_t older_than_secs);
+
+// What became of a lease that is not on the board. `past` are the events about it, oldest first.
+// The release event, if it was this session that ended it: releasing again answers the same.
+[[nodiscard]] const PastEvent* own_release(std::span<const PastEvent> past, const Claimant& who,
+                                           const LeaseRef& lease);
+[[nodiscard]] Error explain_absence(std::span<const PastEvent> past, const Claimant& who,
+                                    const LeaseRef& lease);
+
+// The refusal that names the holder; shared by every rule that meets one.
+[[nodiscard]] Error held_by(const Key& resource, const Lease& lease, const Board& board,
+                            const SessionId& asking);
+
+}  // namespace dibs
