@@ -1,0 +1,512 @@
+#include "store/local.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "store/local_files.h"
+
+namespace dibs {
+
+namespace {
+
+// Readers and writers of the store learn its state or nothing: an error on the way there means that
+// nothing may be assumed, and above all not that a resource is free.
+Error unknowable(Error error) {
+  if (error.kind == ErrorKind::internal) error.kind = ErrorKind::unreachable;
+  return error;
+}
+
+LogLine line_for(const Transaction& transaction, std::int64_t unix_ms) {
+  LogLine line{.seq = 0,
+               .unix_ms = unix_ms,
+               .nonce = transaction.nonce,
+               .writes = {},
+               .events = transaction.events};
+  for (const Write& write : transaction.writes) {
+    line.writes.push_back({.key = write.key, .value = write.value, .version = std::nullopt});
+  }
+  return line;
+}
+
+}  // namespace
+
+LocalStore::LocalStore(FileSystem& files, Clock& clock, Random& random, std::string directory,
+                       Notice notice, LocalLimits limits)
+    : files_(files),
+      clock_(clock),
+      random_(random),
+      directory_(std::move(directory)),
+      notice_(std::move(notice)),
+      limits_(limits) {}
+
+Done LocalStore::create(FileSystem& files, const std::string& directory, unsigned mode) {
+  for (const char* below : {"", "/locks", "/heartbeat"}) {
+    if (Done made = files.make_directory(directory + below, mode); !made) return made;
+  }
+  const unsigned file_mode = mode & 0666U;
+  for (const std::string_view name : {kClaimsLock, kIndexLock, kLogName}) {
+    const auto file =
+        files.open(directory + "/" + std::string(name), Open::create_append, file_mode);
+    if (!file) return fail(file.error());
+  }
+  const std::string reserve = directory + "/" + std::string(kReserveName);
+  if (Done reserved = files.replace_file(reserve, std::string(kReserveBytes, '\0'), file_mode);
+      !reserved) {
+    return reserved;
+  }
+  if (Done synced = files.sync_directory(directory + "/locks"); !synced) return synced;
+  return files.sync_directory(directory);
+}
+
+Result<LocalStore::Lock> LocalStore::take_lock() {
+  if (Lock already = held_.lock()) return already;
+  Result<std::unique_ptr<FileLock>> lock =
+      files_.lock(path(kClaimsLock), Patience::wait, file_mode_);
+  if (!lock) return fail(unknowable(lock.error()));
+  Lock shared = *std::move(lock);
+  held_ = shared;
+  return shared;
+}
+
+void LocalStore::forget() {
+  loaded_ = false;
+  log_.reset();
+  index_.reset();
+  replayed_.clear();
+  tail_ = LogTail();
+  looked_up_.clear();
+}
+
+// Whether claims.jsonl is another file by now than the one that is open.
+Result<bool> LocalStore::is_rotated_away() {
+  const Result<std::optional<FileStatus>> status = files_.status(path(kLogName));
+  if (!status) return fail(status.error());
+  return !status->has_value() || (*status)->inode != log_inode_;
+}
+
+Result<Halt> LocalStore::catch_up(bool locked) {
+  if (!loaded_) return load(locked);
+  const Result<bool> rotated = is_rotated_away();
+  if (!rotated) return fail(rotated.error());
+  const bool long_tail = tail_.end().offset - tail_.start().offset > 2 * limits_.tail_bytes;
+  if (*rotated || long_tail) return load(locked);
+
+  // Without the lock we may have read a line whose flush failed and that was taken back since. If
+  // another stands in its place, its checksum differs.
+  if (locked && tail_.end().offset > 0) {
+    std::string end(kCrcSuffixLength + 1, '\0');
+    const Result<std::size_t> got = log_->read_at(tail_.end().offset - end.size(), end);
+    if (!got) return fail(got.error());
+    end.resize(*got);
+    if (end.empty() ||
+        stated_crc(std::string_view(end).substr(0, end.size() - 1)) != tail_.end().crc) {
+      return load(locked);
+    }
+  }
+  const Result<Halt> halt = tail_.read(*log_);
+  if (halt && *halt == Halt::damaged) return load(locked);
+  return halt;
+}
+
+Result<Halt> LocalStore::load(bool locked) {
+  forget();
+  const Result<std::optional<FileStatus>> directory = files_.status(directory_);
+  if (!directory) return fail(directory.error());
+  if (!directory->has_value() || (*directory)->kind != FileKind::directory) {
+    return fail(ErrorKind::not_set_up,
+                fmt::format("there is no dibs directory at {}", printable(directory_)),
+                "set dibs up here with: dibs init");
+  }
+  file_mode_ = (*directory)->mode & 0666U;
+
+  const Result<std::optional<FileStatus>> status = files_.status(path(kLogName));
+  if (!status) return fail(status.error());
+  log_inode_ = status->has_value() ? (*status)->inode : 0;
+  index_ = ClaimsIndex::open(files_, path(kIndexName));
+  // Opened for appending where that is allowed, so that a commit need not open it again.
+  Result<std::unique_ptr<File>> log = files_.open(path(kLogName), Open::append);
+  if (!log) log = files_.open(path(kLogName), Open::read);
+  if (!log) return fail(log.error());
+  log_ = *std::move(log);
+
+  const Result<std::optional<LogPosition>> start =
+      log_ ? start_of_tail() : std::optional<LogPosition>();
+  if (!start) return fail(start.error());
+  if (!start->has_value()) return locked ? rebuild() : Halt::damaged;
+  tail_ = LogTail(**start);
+  loaded_ = true;
+  return tail_.read(*log_);
+}
+
+// Where the lines that the index does not cover begin; nothing when index and log do not fit.
+Result<std::optional<LogPosition>> LocalStore::start_of_tail() {
+  std::string first_bytes(64, '\0');
+  const Result<std::size_t> got = log_->read_at(0, first_bytes);
+  if (!got) return fail(got.error());
+  first_bytes.resize(*got);
+  const std::optional<std::uint64_t> first_seq = stated_seq(first_bytes);
+
+  if (!index_) {
+    segment_first_seq_ = 1;
+    if (first_seq == 1) return LogPosition{};
+    const Result<std::vector<std::string>> names = log_files(files_, directory_);
+    if (!names) return fail(names.error());
+    const bool only_log = *got == 0 && names->size() <= 1;
+    return only_log ? std::optional(LogPosition{}) : std::nullopt;
+  }
+
+  const IndexHeader& header = index_->header();
+  const LogPosition next_segment{
+      .seq = header.position.seq, .crc = header.position.crc, .offset = 0};
+  if (*got == 0) {
+    // Empty: either the segment that the index ends in was closed just now, or the log was emptied.
+    const std::string closed = path(segment_name(header.segment_first_seq));
+    const Result<std::optional<FileStatus>> status = files_.status(closed);
+    if (!status) return fail(status.error());
+    segment_first_seq_ = header.position.seq + 1;
+    if (status->has_value() || header.position.seq == 0) return next_segment;
+    return std::nullopt;
+  }
+  segment_first_seq_ = first_seq.value_or(0);
+  if (first_seq == header.segment_first_seq) {
+    std::string end(kCrcSuffixLength + 1, '\0');
+    if (header.position.offset < end.size())
+      return header.position.seq + 1 == first_seq ? std::optional(next_segment) : std::nullopt;
+    const Result<std::size_t> read = log_->read_at(header.position.offset - end.size(), end);
+    if (!read) return fail(read.error());
+    const bool fits =
+        *read == end.size() && end.back() == '\n' &&
+        stated_crc(std::string_view(end).substr(0, end.size() - 1)) == header.position.crc;
+    return fits ? std::optional(header.position) : std::nullopt;
+  }
+  return first_seq == header.position.seq + 1 ? std::optional(next_segment) : std::nullopt;
+}
+
+// Under the lock: from the log alone, and then a new index.
+Result<Halt> LocalStore::rebuild() {
+  Result<Replay> replay = replay_log(files_, directory_);
+  if (!replay) return fail(replay.error());
+  if (index_ && index_->header().position.seq > replay->end.seq) {
+    return fail(
+        ErrorKind::unreachable,
+        fmt::format("{} ends at entry {}, but entry {} had been acknowledged; nothing was changed",
+                    printable(path(kLogName)), replay->end.seq, index_->header().position.seq),
+        "put the file back from a backup, or keep all that can be read with: dibs recover "
+        "--salvage");
+  }
+  if (!log_) {
+    Result<std::unique_ptr<File>> log =
+        files_.open(path(kLogName), Open::create_append, file_mode_);
+    if (!log) return fail(log.error());
+    log_ = *std::move(log);
+    if (Done synced = files_.sync_directory(directory_); !synced) return fail(synced.error());
+    const Result<std::optional<FileStatus>> status = files_.status(path(kLogName));
+    if (!status) return fail(status.error());
+    log_inode_ = status->has_value() ? (*status)->inode : 0;
+  }
+  const Result<std::uint64_t> size = log_->size();
+  if (!size) return fail(size.error());
+  if (*size == 0) {
+    replay->end.offset = 0;
+    replay->segment_first_seq = replay->end.seq + 1;
+  }
+  index_.reset();
+  replayed_ = std::move(replay->records);
+  segment_first_seq_ = replay->segment_first_seq;
+  tail_ = LogTail(replay->end);
+  loaded_ = true;
+  const Result<Halt> halt = tail_.read(*log_);
+  if (halt && *halt == Halt::at_end) refresh_index(Patience::at_once);
+  return halt;
+}
+
+Error LocalStore::stopped_by(Halt halt) const {
+  const std::uint64_t seq = tail_.end().seq + 1;
+  const std::size_t line_number = seq - segment_first_seq_ + 1;
+  return halt == Halt::newer_schema ? newer_than_us(path(kLogName), line_number)
+                                    : damaged_at(path(kLogName), line_number, seq);
+}
+
+Result<std::optional<Record>> LocalStore::current(const Key& key) {
+  if (std::exchange(looked_up_at_seq_, tail_.end().seq) != tail_.end().seq) looked_up_.clear();
+  if (const auto known = looked_up_.find(key); known != looked_up_.end()) return known->second;
+  Result<std::optional<Record>> record = look_up(key);
+  if (record) looked_up_.emplace(key, *record);
+  return record;
+}
+
+Result<std::optional<Record>> LocalStore::look_up(const Key& key) {
+  Result<std::optional<LogTail::LastWrite>> last = tail_.last_write_of(key);
+  if (!last) return fail(last.error());
+  if (last->has_value()) return std::move((*last)->record);
+  if (index_) return index_->find(key);
+  const auto found = replayed_.find(key);
+  return found == replayed_.end() ? std::nullopt : std::optional(found->second);
+}
+
+Result<std::vector<Record>> LocalStore::select(const Selection& selection) {
+  std::set<Key> keys(selection.keys.begin(), selection.keys.end());
+  if (selection.mentioning) {
+    // Whatever mentions the text anywhere is looked at; what counts is each record's last write.
+    Result<std::vector<Key>> in_tail = tail_.keys_mentioning(*selection.mentioning);
+    if (!in_tail) return fail(in_tail.error());
+    keys.insert(in_tail->begin(), in_tail->end());
+    if (index_) {
+      Result<std::vector<Record>> indexed = index_->mentioning(*selection.mentioning);
+      if (!indexed) return fail(indexed.error());
+      for (Record& record : *indexed) keys.insert(std::move(record.key));
+    }
+    for (const auto& [key, record] : replayed_) keys.insert(key);
+  }
+  std::vector<Record> records;
+  for (const Key& key : keys) {
+    Result<std::optional<Record>> record = current(key);
+    if (!record) return fail(record.error());
+    if (!record->has_value()) continue;
+    const bool named = std::ranges::find(selection.keys, key) != selection.keys.end();
+    const bool mentions =
+        selection.mentioning && (*record)->value.find(*selection.mentioning) != std::string::npos;
+    if (named || mentions) records.push_back(**std::move(record));
+  }
+  return records;
+}
+
+Result<Records> LocalStore::all_records() {
+  Records records = replayed_;
+  if (index_) {
+    Result<std::vector<Record>> indexed = index_->mentioning("");
+    if (!indexed) return fail(indexed.error());
+    for (Record& record : *indexed) records.insert_or_assign(record.key, record);
+  }
+  if (Done replayed = tail_.replay_onto(records); !replayed) return fail(replayed.error());
+  return records;
+}
+
+Result<View> LocalStore::read(const Selection& selection) {
+  if (flush_failed_) {
+    return fail(ErrorKind::unreachable, "the disk refused to flush; what it holds is not known",
+                "check the disk, then run: dibs doctor");
+  }
+  Lock lock;
+  if (lost_race_) {
+    Result<Lock> taken = take_lock();
+    if (!taken) return fail(taken.error());
+    lock = *std::move(taken);
+  }
+  const auto stopped = [](const Result<Halt>& halt) {
+    return !halt || *halt == Halt::damaged || *halt == Halt::newer_schema;
+  };
+  Result<Halt> halt = catch_up(lock != nullptr);
+  if (stopped(halt) && !lock) {
+    // Perhaps only half of a change was visible: look again while nobody changes anything.
+    Result<Lock> taken = take_lock();
+    if (!taken) return fail(taken.error());
+    lock = *std::move(taken);
+    forget();
+    halt = catch_up(true);
+  }
+  if (!halt) return fail(unknowable(halt.error()));
+  if (stopped(halt)) return fail(stopped_by(*halt));
+
+  // Read before the records, so that "it has not expired" is never said with a clock from later.
+  View view{.now = clock_.now(),
+            .margin_ms = 0,
+            .one_machine = true,
+            .records = {},
+            .cursor = {tail_.end().seq},
+            .hold = {}};
+  Result<std::vector<Record>> records = select(selection);
+  if (!records) {
+    // The index is damaged in a place that nobody looked at before. The log knows.
+    Result<Lock> taken = take_lock();
+    if (!taken) return fail(taken.error());
+    if (Result<Halt> rebuilt = rebuild(); !rebuilt) return fail(unknowable(rebuilt.error()));
+    records = select(selection);
+    if (!records) return fail(unknowable(records.error()));
+  }
+  view.records = *std::move(records);
+  if (lost_race_) view.hold = lock;
+  return view;
+}
+
+Done LocalStore::catch_up_locked_for_writing() {
+  const Result<Halt> halt = catch_up(true);
+  if (!halt) return fail(halt.error());
+  if (*halt == Halt::torn) return mend();
+  if (*halt != Halt::at_end) return fail(stopped_by(*halt));
+  return {};
+}
+
+// Under the lock, so nobody is writing: the unfinished line belongs to a writer that died.
+Done LocalStore::mend() {
+  const Result<std::uint64_t> size = log_->size();
+  if (!size) return fail(size.error());
+  std::string torn(*size - tail_.end().offset, '\0');
+  const Result<std::size_t> got = log_->read_at(tail_.end().offset, torn);
+  if (!got) return fail(got.error());
+  torn.resize(*got);
+
+  const Mend mend = mend_torn(tail_.end(), torn);
+  if (mend.keep < torn.size()) {
+    if (Done cut = log_->truncate(tail_.end().offset + mend.keep); !cut) return cut;
+  }
+  if (mend.add_newline) {
+    if (Done ended = log_->append("\n"); !ended) return ended;
+  }
+  if (Done synced = log_->sync(); !synced) return synced;
+  notice_(
+      mend.add_newline
+          ? fmt::format("{} lacked its last newline; it has one again, and no entry was lost",
+                        kLogName)
+          : fmt::format(
+                "{} ended in {} bytes of an unfinished entry; they were cut, and no acknowledged "
+                "entry was lost",
+                kLogName, torn.size()));
+  const Result<Halt> halt = tail_.read(*log_);
+  if (!halt) return fail(halt.error());
+  return *halt == Halt::at_end ? Done{} : fail(stopped_by(*halt));
+}
+
+Result<bool> LocalStore::expectations_hold(const Transaction& transaction) {
+  for (const Expectation& expected : transaction.expectations) {
+    const Result<std::optional<Record>> record = current(expected.key);
+    if (!record) return fail(record.error());
+    const std::optional<Version> actual =
+        record->has_value() ? std::optional((*record)->version) : std::nullopt;
+    if (actual != expected.version) return false;
+  }
+  return true;
+}
+
+Done LocalStore::append_or_undo(const std::string& line) {
+  Done appended = log_->append(line);
+  // Whatever part of it stands there now is unfinished; if even cutting fails, the next writer
+  // cuts.
+  if (!appended) (void)log_->truncate(tail_.end().offset);
+  return appended;
+}
+
+Result<Outcome> LocalStore::append_durably(const std::string& line, bool gives_back) {
+  Done appended = append_or_undo(line);
+  if (!appended && gives_back) {
+    if (Done freed = files_.remove(path(kReserveName)); freed) appended = append_or_undo(line);
+  }
+  if (!appended) return fail(appended.error());
+
+  if (Done synced = log_->sync(); !synced) {
+    // A second flush would say OK without having written, so the line is taken back instead.
+    if (log_->truncate(tail_.end().offset)) return fail(synced.error());
+    flush_failed_ = true;
+    return OutcomeUnknown{synced.error().message};
+  }
+  return Committed{Fence{tail_.end().seq + 1}};
+}
+
+Result<Outcome> LocalStore::commit(const Transaction& transaction) {
+  Result<Lock> lock = take_lock();
+  if (!lock) return fail(lock.error());
+  if (Done ready = catch_up_locked_for_writing(); !ready) return fail(ready.error());
+
+  Result<bool> hold = expectations_hold(transaction);
+  if (!hold) {
+    if (Result<Halt> rebuilt = rebuild(); !rebuilt) return fail(rebuilt.error());
+    hold = expectations_hold(transaction);
+    if (!hold) return fail(hold.error());
+  }
+  lost_race_ = !*hold;
+  if (lost_race_) return LostRace{};
+
+  rotate_if_long();
+  const std::string line = encode_line(tail_.end(), line_for(transaction, clock_.now().unix_ms));
+  if (line.size() > kLogLineMax) {
+    return fail(ErrorKind::refused,
+                fmt::format("the change is {} bytes long; at most {} fit in one entry", line.size(),
+                            kLogLineMax),
+                "name fewer resources in one command");
+  }
+  Result<Outcome> outcome = append_durably(line, transaction.gives_back);
+  if (!outcome || !std::holds_alternative<Committed>(*outcome)) return outcome;
+  tail_.add(line);
+  lock->reset();
+  if (tail_.end().offset - tail_.start().offset > limits_.tail_bytes)
+    refresh_index(Patience::at_once);
+  return outcome;
+}
+
+// Under the claims lock. The index first: once the log has its number, only the index says where
+// the new one begins. Whatever fails leaves the log as it is, only longer than we like.
+void LocalStore::rotate_if_long() {
+  if (tail_.end().offset < limits_.segment_bytes) return;
+  refresh_index(Patience::wait);
+  const std::unique_ptr<ClaimsIndex> index = ClaimsIndex::open(files_, path(kIndexName));
+  if (!index || index->header().position != tail_.end()) return;
+  if (!files_.rename(path(kLogName), path(segment_name(segment_first_seq_)))) return;
+  Result<std::unique_ptr<File>> log = files_.open(path(kLogName), Open::create_append, file_mode_);
+  (void)files_.sync_directory(directory_);
+  // From here the log is read afresh; if creating it failed, that finds out and says so.
+  (void)catch_up_locked_for_writing();
+}
+
+void LocalStore::refresh_index(Patience patience) {
+  Result<std::unique_ptr<FileLock>> lock = files_.lock(path(kIndexLock), patience, file_mode_);
+  if (!lock || !*lock) return;
+  const std::unique_ptr<ClaimsIndex> newest = ClaimsIndex::open(files_, path(kIndexName));
+  if (newest && newest->header().position.seq >= tail_.end().seq && index_) return;
+  Result<Records> records = all_records();
+  // An index must never know of an entry that the disk may still lose.
+  if (!records || !log_->sync()) return;
+  if (const Result<std::vector<std::string>> names = files_.list(directory_)) {
+    for (const std::string& name : *names) {
+      if (name.starts_with(kIndexName) && is_temporary(name)) (void)files_.remove(path(name));
+    }
+  }
+  const IndexHeader header{.position = tail_.end(), .segment_first_seq = segment_first_seq_};
+  // An index that cannot be written (a full disk) costs time, not truth.
+  (void)files_.replace_file(path(kIndexName), encode_index(header, *records, clock_.now().unix_ms),
+                            file_mode_);
+  restore_reserve();
+}
+
+void LocalStore::restore_reserve() {
+  const Result<std::optional<FileStatus>> status = files_.status(path(kReserveName));
+  if (!status || status->has_value()) return;
+  (void)files_.replace_file(path(kReserveName), std::string(kReserveBytes, '\0'), file_mode_);
+}
+
+Result<Cursor> LocalStore::wait(Cursor since, std::int64_t most_ms) {
+  const std::unique_ptr<DirectoryWatch> watch = files_.watch(directory_);
+  const std::int64_t deadline_ms = clock_.now().boot_ms + most_ms;
+  while (true) {
+    const Result<View> view = read(Selection{});
+    if (!view) return fail(view.error());
+    const std::int64_t left_ms = deadline_ms - clock_.now().boot_ms;
+    if (view->cursor > since || left_ms <= 0) return view->cursor;
+    watch->wait(left_ms);
+  }
+}
+
+Result<History> LocalStore::history(const HistoryQuery& query) {
+  const Result<View> view = read(Selection{});
+  if (!view) return fail(view.error());
+  Result<std::vector<PastEvent>> events = read_history(files_, directory_, query);
+  if (!events) return fail(unknowable(events.error()));
+  // Lines that came while we read belong to the next query.
+  std::erase_if(*events, [&](const PastEvent& past) { return past.seq > view->cursor.seq; });
+  return History{.events = *std::move(events), .cursor = view->cursor};
+}
+
+Promises local_promises() {
+  return {.store = "local",
+          .pause = "fenced",
+          .partition = "-",
+          .clock_jump = "safe (boot-time clock)",
+          .power_loss = "durable (file and directory synced)",
+          .waiters = "FIFO",
+          .offline = "full"};
+}
+
+}  // namespace dibs

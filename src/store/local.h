@@ -1,0 +1,116 @@
+// The store of one machine: an append-only log in the repository's common git directory, shared by
+// all its worktrees. A commit is one locked append and one flush; nothing else is on the way.
+//
+//   .git/dibs/claims.jsonl           the truth: one transaction a line, checksummed, never
+//   rewritten .git/dibs/claims-NNN.jsonl       closed segments of it .git/dibs/claims.index.json
+//   derived: the records after some line, so claims read little .git/dibs/locks/claims.lock held
+//   while a line is appended .git/dibs/locks/index.lock       held while the index is replaced,
+//   never waited for by a claim .git/dibs/reserve                space that a release may use on a
+//   full disk
+//
+// Readers take no lock. They see complete lines only; whatever looks wrong without the lock is
+// looked at again with it, and only then called damage.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "store/claims_index.h"
+#include "store/log_tail.h"
+#include "store/segments.h"
+#include "store/store.h"
+#include "store/upkeep.h"
+#include "sys/clock.h"
+#include "sys/file_system.h"
+#include "sys/randomness.h"
+
+namespace dibs {
+
+struct LocalLimits {
+  std::uint64_t segment_bytes = 4ULL * 1024 * 1024;  // a longer log is closed and a new one begun
+  std::uint64_t tail_bytes = 64ULL * 1024;           // a longer tail makes the next commit index it
+};
+
+// What any local store promises, without opening one.
+[[nodiscard]] Promises local_promises();
+
+class LocalStore final : public Store, public Upkeep {
+ public:
+  using Notice = std::function<void(const std::string&)>;
+
+  // `directory` is .git/dibs. `notice` hears of repairs that happen by themselves.
+  LocalStore(FileSystem& files, Clock& clock, Random& random, std::string directory, Notice notice,
+             LocalLimits limits = {});
+
+  // Makes the directory and an empty log; fine when they are there.
+  [[nodiscard]] static Done create(FileSystem& files, const std::string& directory, unsigned mode);
+
+  [[nodiscard]] Result<View> read(const Selection& selection) override;
+  [[nodiscard]] Result<Outcome> commit(const Transaction& transaction) override;
+  [[nodiscard]] Result<Cursor> wait(Cursor since, std::int64_t most_ms) override;
+  [[nodiscard]] Result<History> history(const HistoryQuery& query) override;
+  [[nodiscard]] Promises promises() const override { return local_promises(); }
+
+  [[nodiscard]] Result<RepairReport> repair() override;
+  [[nodiscard]] Result<RepairReport> salvage() override;
+  [[nodiscard]] std::vector<Finding> inspect() override;
+
+ private:
+  using Lock = std::shared_ptr<FileLock>;
+
+  [[nodiscard]] std::string path(std::string_view name) const {
+    return directory_ + "/" + std::string(name);
+  }
+  [[nodiscard]] Result<Lock> take_lock();
+
+  // Bringing memory up to the log. `locked` says whether the log can change meanwhile.
+  [[nodiscard]] Result<Halt> catch_up(bool locked);
+  [[nodiscard]] Result<Halt> load(bool locked);
+  [[nodiscard]] Result<Halt> rebuild();
+  [[nodiscard]] Result<std::optional<LogPosition>> start_of_tail();
+  [[nodiscard]] Result<bool> is_rotated_away();
+  [[nodiscard]] Done catch_up_locked_for_writing();
+  [[nodiscard]] Done mend();
+  [[nodiscard]] Error stopped_by(Halt halt) const;
+  void forget();
+
+  // Looking things up in index and tail.
+  [[nodiscard]] Result<std::optional<Record>> current(const Key& key);
+  [[nodiscard]] Result<std::optional<Record>> look_up(const Key& key);
+  [[nodiscard]] Result<std::vector<Record>> select(const Selection& selection);
+  [[nodiscard]] Result<Records> all_records();
+
+  // Writing.
+  [[nodiscard]] Result<bool> expectations_hold(const Transaction& transaction);
+  [[nodiscard]] Result<Outcome> append_durably(const std::string& line, bool gives_back);
+  [[nodiscard]] Done append_or_undo(const std::string& line);
+  void rotate_if_long();
+  void refresh_index(Patience patience);
+  void restore_reserve();
+
+  FileSystem& files_;
+  Clock& clock_;
+  Random& random_;
+  std::string directory_;
+  Notice notice_;
+  LocalLimits limits_;
+  unsigned file_mode_ = kPrivateFile;
+
+  bool loaded_ = false;
+  std::unique_ptr<File> log_;
+  std::uint64_t log_inode_ = 0;
+  std::uint64_t segment_first_seq_ = 1;
+  std::unique_ptr<ClaimsIndex> index_;  // the records at tail_.start(); or else
+  Records replayed_;                    // these, when the index could not be used
+  LogTail tail_;
+  // What current() found, good until the tail grows: a commit looks up again what its read did.
+  std::map<Key, std::optional<Record>> looked_up_;
+  std::uint64_t looked_up_at_seq_ = 0;
+
+  std::weak_ptr<FileLock> held_;  // the lock, while a view or a commit keeps it
+  bool lost_race_ = false;     // the next read keeps the lock, so that its commit cannot lose again
+  bool flush_failed_ = false;  // what the page cache says is no longer what the disk has
+};
+
+}  // namespace dibs

@@ -1,0 +1,119 @@
+#include "store/log_tail.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace dibs {
+
+Result<Halt> LogTail::read(File& file) {
+  const Result<std::uint64_t> size = file.size();
+  if (!size) return fail(size.error());
+  // Shorter than what was read: it was cut, so what is in memory is no longer the log.
+  if (*size < end_.offset) return Halt::damaged;
+  std::string bytes(*size - end_.offset, '\0');
+  const Result<std::size_t> got = file.read_at(end_.offset, bytes);
+  if (!got) return fail(got.error());
+  bytes.resize(*got);
+  return take_in(bytes);
+}
+
+Halt LogTail::take_in(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const std::size_t newline = bytes.find('\n');
+    if (newline == std::string_view::npos) return Halt::torn;
+    const std::string_view text = bytes.substr(0, newline);
+    const CheckedLine checked = check_line(end_, text);
+    if (checked.fault == LineFault::newer_schema) return Halt::newer_schema;
+    if (checked.fault == LineFault::damaged) {
+      // Blocks that never reached the disk read as zeros; a last line with zeros in it was not
+      // acknowledged, because that needs a flush that came back.
+      const bool last = newline + 1 == bytes.size();
+      return last && text.find('\0') != std::string_view::npos ? Halt::torn : Halt::damaged;
+    }
+    add(bytes.substr(0, newline + 1));
+    bytes.remove_prefix(newline + 1);
+  }
+  return Halt::at_end;
+}
+
+void LogTail::add(std::string_view line) {
+  lines_.push_back(bytes_.size());
+  bytes_ += line;
+  end_ = {.seq = end_.seq + 1,
+          .crc = stated_crc(line.substr(0, line.size() - 1)).value_or(0),
+          .offset = end_.offset + line.size()};
+}
+
+std::string_view LogTail::line(std::size_t i) const {
+  const std::size_t end = i + 1 < lines_.size() ? lines_[i + 1] : bytes_.size();
+  return std::string_view(bytes_).substr(lines_[i], end - lines_[i] - 1);
+}
+
+Record record_from(const LogLine& line, const LoggedWrite& write) {
+  const Version version = write.version.value_or(Version{line.seq});
+  return {.key = write.key,
+          .value = write.value.value_or(""),
+          .version = version,
+          .fence = {version.value},
+          .nonce = line.nonce};
+}
+
+Result<std::optional<LogTail::LastWrite>> LogTail::last_write_of(const Key& key) const {
+  const std::string mark = write_mark(key);
+  const std::string_view all = bytes_;
+  for (std::size_t at = find_last(all, mark); at != std::string_view::npos;) {
+    // `lines_` is sorted: the line around `at` is the last one that begins at or before it.
+    const auto after = std::ranges::upper_bound(lines_, at);
+    const auto number = static_cast<std::size_t>(after - lines_.begin()) - 1;
+    const Result<LogLine> parsed = parse_line(line(number));
+    if (!parsed) return fail(parsed.error());
+    const auto write = std::ranges::find(parsed->writes, key, &LoggedWrite::key);
+    if (write != parsed->writes.end()) {
+      return LastWrite{write->value ? std::optional(record_from(*parsed, *write)) : std::nullopt};
+    }
+    // The mark stood somewhere else in the line, in a field we do not know: look further back.
+    at = find_last(all.substr(0, lines_[number]), mark);
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<Key>> LogTail::keys_mentioning(std::string_view text) const {
+  std::vector<Key> keys;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    if (!contains(line(i), text)) continue;
+    const Result<LogLine> parsed = parse_line(line(i));
+    if (!parsed) return fail(parsed.error());
+    for (const LoggedWrite& write : parsed->writes) keys.push_back(write.key);
+  }
+  return keys;
+}
+
+Done LogTail::replay_onto(Records& records) const {
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    const Result<LogLine> parsed = parse_line(line(i));
+    if (!parsed) return fail(parsed.error());
+    for (const LoggedWrite& write : parsed->writes) {
+      if (write.value) {
+        records[write.key] = record_from(*parsed, write);
+      } else {
+        records.erase(write.key);
+      }
+    }
+  }
+  return {};
+}
+
+Mend mend_torn(const LogPosition& before, std::string_view torn) {
+  // A line that is whole but for its newline was written in full: it counts. So does one whose
+  // newline was damaged into another byte.
+  for (const std::size_t spare : {std::size_t{0}, std::size_t{1}}) {
+    if (torn.size() <= spare) break;
+    const std::string_view line = torn.substr(0, torn.size() - spare);
+    if (check_line(before, line).fault == LineFault::none)
+      return {.keep = line.size(), .add_newline = true};
+  }
+  return {};
+}
+
+}  // namespace dibs

@@ -1,0 +1,93 @@
+#include "store/memory.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace dibs {
+
+namespace {
+bool selected(const Selection& selection, const Record& record) {
+  if (selection.mentioning && record.value.find(*selection.mentioning) != std::string::npos)
+    return true;
+  return std::ranges::find(selection.keys, record.key) != selection.keys.end();
+}
+
+bool selected(const HistoryQuery& query, const PastEvent& past) {
+  if (past.seq <= query.since.seq) return false;
+  if (query.resource && past.event.resource != *query.resource) return false;
+  return !query.mentioning || to_json(past).find(*query.mentioning) != std::string::npos;
+}
+}  // namespace
+
+Result<View> MemoryStore::read(const Selection& selection) {
+  const std::lock_guard lock(mutex_);
+  View view{.now = clock_.now(),
+            .margin_ms = 0,
+            .one_machine = true,
+            .records = {},
+            .cursor = {seq_},
+            .hold = {}};
+  for (const auto& [key, record] : records_) {
+    if (selected(selection, record)) view.records.push_back(record);
+  }
+  return view;
+}
+
+Result<Outcome> MemoryStore::commit(const Transaction& transaction) {
+  const std::lock_guard lock(mutex_);
+  for (const Expectation& expected : transaction.expectations) {
+    const auto found = records_.find(expected.key);
+    const std::optional<Version> actual =
+        found == records_.end() ? std::nullopt : std::optional(found->second.version);
+    if (actual != expected.version) return LostRace{};
+  }
+  ++seq_;
+  for (const Write& write : transaction.writes) {
+    if (write.value) {
+      records_[write.key] = Record{.key = write.key,
+                                   .value = *write.value,
+                                   .version = {seq_},
+                                   .fence = {seq_},
+                                   .nonce = transaction.nonce};
+    } else {
+      records_.erase(write.key);
+    }
+  }
+  const std::int64_t now_ms = clock_.now().unix_ms;
+  for (const Event& event : transaction.events) {
+    events_.push_back({.seq = seq_, .unix_ms = now_ms, .event = event});
+  }
+  changed_.notify_all();
+  return Committed{Fence{seq_}};
+}
+
+Result<Cursor> MemoryStore::wait(Cursor since, std::int64_t most_ms) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, std::chrono::milliseconds(most_ms), [&] { return seq_ > since.seq; });
+  return Cursor{seq_};
+}
+
+Result<History> MemoryStore::history(const HistoryQuery& query) {
+  const std::lock_guard lock(mutex_);
+  History history{.events = {}, .cursor = {seq_}};
+  for (const PastEvent& past : events_) {
+    if (selected(query, past)) history.events.push_back(past);
+  }
+  if (history.events.size() > query.newest) {
+    history.events.erase(history.events.begin(),
+                         history.events.end() - static_cast<std::ptrdiff_t>(query.newest));
+  }
+  return history;
+}
+
+Promises MemoryStore::promises() const {
+  return {.store = "memory",
+          .pause = "fenced",
+          .partition = "-",
+          .clock_jump = "safe (boot-time clock)",
+          .power_loss = "lost with the process",
+          .waiters = "first come",
+          .offline = "full"};
+}
+
+}  // namespace dibs
