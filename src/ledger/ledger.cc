@@ -1,0 +1,115 @@
+#include "ledger/ledger.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace dibs {
+
+namespace {
+constexpr int kRacesMax = 16;
+constexpr std::uint64_t kFirstPauseMs = 2;
+constexpr std::uint64_t kLongestPauseMs = 500;
+}  // namespace
+
+Result<Board> Ledger::look(const Selection& selection) {
+  const Result<View> view = store_.read(selection);
+  if (!view) return fail(view.error());
+  return board_of(*view);
+}
+
+Result<std::optional<Fence>> Ledger::settle_changes(const Selection& selection,
+                                                    const Judge& judge) {
+  for (int race = 0; race < kRacesMax; ++race) {
+    if (race > 1) {
+      // The first lost race is tried again at once: a store that can holds its lock for it.
+      const std::uint64_t pause_ms =
+          std::min(kFirstPauseMs << static_cast<unsigned>(race), kLongestPauseMs);
+      clock_.sleep_ms(static_cast<std::int64_t>(random_.below(pause_ms)));
+    }
+    const Result<View> view = store_.read(selection);
+    if (!view) return fail(view.error());
+    const Result<Board> board = board_of(*view);
+    if (!board) return fail(board.error());
+    Result<Changes> changes = judge(*board);
+    if (!changes) return fail(changes.error());
+    if (changes->writes.empty()) return std::optional<Fence>();
+
+    const Transaction transaction{.nonce = random_.nonce(),
+                                  .expectations = std::move(changes->expectations),
+                                  .writes = std::move(changes->writes),
+                                  .events = std::move(changes->events),
+                                  .gives_back = changes->gives_back};
+    const Result<Outcome> outcome = store_.commit(transaction);
+    if (!outcome) return fail(outcome.error());
+    Result<std::optional<Fence>> fence;
+    if (const auto* committed = std::get_if<Committed>(&*outcome)) fence = committed->fence;
+    if (const auto* unknown = std::get_if<OutcomeUnknown>(&*outcome))
+      fence = look_for(transaction, unknown->why);
+    if (!fence) return fence;
+    if (fence->has_value()) {
+      if (on_commit_) on_commit_(transaction.events);
+      return fence;
+    }
+  }
+  return fail(ErrorKind::contended, fmt::format("others were faster {} times in a row", kRacesMax),
+              "run the command again");
+}
+
+Result<std::optional<Fence>> Ledger::look_for(const Transaction& transaction,
+                                              const std::string& why) {
+  const Error unknown{
+      .kind = ErrorKind::unreachable,
+      .message = fmt::format("it is not known whether the change was made: {}", why),
+      .hint = "see how things stand before you go on: dibs claim list",
+      .fields = {}};
+  std::vector<Key> keys;
+  for (const Expectation& expected : transaction.expectations) keys.push_back(expected.key);
+  for (const Write& write : transaction.writes) keys.push_back(write.key);
+  const Result<View> view = store_.read(Selection::of(keys));
+  if (!view) return fail(unknown);
+  for (const Record& record : view->records) {
+    if (record.nonce == transaction.nonce) return record.fence;
+  }
+  const bool untouched =
+      std::ranges::all_of(transaction.expectations, [&](const Expectation& expected) {
+        const Record* record = view->find(expected.key);
+        return expected.version ==
+               (record == nullptr ? std::nullopt : std::optional(record->version));
+      });
+  if (untouched) return std::optional<Fence>();
+  return fail(unknown);
+}
+
+Result<Board> Ledger::board_of(const View& view) {
+  Board board{.now = view.now, .margin_ms = view.margin_ms, .seats = {}, .gone = {}};
+  for (const Record& record : view.records) {
+    Seat seat{.version = record.version, .holding = {}};
+    if (resource_of(record.key)) {
+      Result<Holding> holding = holding_of(record);
+      if (!holding) return fail(holding.error());
+      seat.holding = *std::move(holding);
+    }
+    for (const Lease& lease : seat.holding.leases) {
+      if (!lease.process) continue;
+      if (auto ended = how_it_ended(*lease.process, view))
+        board.gone.emplace(lease.id, *std::move(ended));
+    }
+    board.seats.emplace(record.key, std::move(seat));
+  }
+  return board;
+}
+
+// Only what is certain: a process of another machine, or of another container, may well be running.
+std::optional<std::string> Ledger::how_it_ended(const ProcessTie& process, const View& view) {
+  if (process.boot != view.now.boot) {
+    if (!view.one_machine || view.now.boot.empty()) return std::nullopt;
+    return fmt::format("the machine was restarted, and process {} with it", process.pid);
+  }
+  if (process.pid_namespace == 0 || process.pid_namespace != machine_.pid_namespace())
+    return std::nullopt;
+  if (machine_.presence(process.pid, process.start_ticks) != Presence::gone) return std::nullopt;
+  return fmt::format("process {} is gone", process.pid);
+}
+
+}  // namespace dibs
