@@ -1,0 +1,98 @@
+// The verbs on leases: what `dibs claim …` does, for every front. A request is what the person
+// said, a reply is what they are told; texts are the front's business.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "rules/claim.h"
+#include "verbs/workspace.h"
+
+namespace dibs::verbs {
+
+inline constexpr std::size_t kResourcesMax = 64;
+
+enum class Strategy { retry, fail_fast, steal_stale, force };
+[[nodiscard]] std::optional<Strategy> parse_strategy(std::string_view name);
+
+struct Acquire {
+  std::vector<std::string> resources;
+  std::optional<std::int64_t> ttl_secs;  // 0: no time limit
+  Mode mode = Mode::exclusive;
+  Strategy strategy = Strategy::fail_fast;
+  std::optional<std::int64_t> max_retries;
+  std::optional<std::int64_t> pid;
+  std::string reason;
+};
+[[nodiscard]] Result<Grants> acquire(Workspace& workspace, const Acquire& request);
+
+struct Renew {
+  std::string lease;
+  std::optional<std::int64_t> ttl_secs;
+};
+[[nodiscard]] Result<HeldLease> renew(Workspace& workspace, const Renew& request);
+
+struct Released {
+  Key resource;
+  LeaseId lease;
+  bool already = false;  // this session had released it before
+};
+[[nodiscard]] Result<Released> release(Workspace& workspace, const std::string& lease);
+
+struct Transfer {
+  std::string lease;
+  std::string to_agent;
+  std::optional<std::string> to_worktree;
+  std::optional<std::string> to_session;
+};
+[[nodiscard]] Result<HeldLease> transfer(Workspace& workspace, const Transfer& request);
+
+[[nodiscard]] Result<Grants> force_evict(Workspace& workspace, const std::string& lease,
+                                         const std::string& reason);
+[[nodiscard]] Result<HeldLease> upgrade(Workspace& workspace, const std::string& lease);
+[[nodiscard]] Result<HeldLease> downgrade(Workspace& workspace, const std::string& lease);
+
+/// A lease with how it stands, seen from outside.
+struct ListedLease {
+  Key resource;
+  Lease lease;
+  Standing standing;
+  std::optional<std::int64_t> left_ms;  // none when it has no time limit
+};
+
+struct Status {
+  Key resource;
+  std::vector<ListedLease> leases;  // those that are held
+};
+[[nodiscard]] Result<Status> status(Workspace& workspace, const std::string& resource);
+
+struct List {
+  std::optional<std::string> agent_id;
+  bool stale = false;        // those that have ended or gone stale, instead of those that are held
+  bool own_session = false;  // only the caller's
+};
+[[nodiscard]] Result<std::vector<ListedLease>> list(Workspace& workspace, const List& request);
+
+// Succeeds when `fence` is that of a lease that is held; `lease_lost` otherwise.
+[[nodiscard]] Result<ListedLease> verify(Workspace& workspace, const std::string& resource,
+                                         std::uint64_t fence);
+
+struct Cleanup {
+  std::int64_t older_than_secs = 0;
+  bool dry_run = false;
+};
+[[nodiscard]] Result<std::vector<Ended>> cleanup(Workspace& workspace, const Cleanup& request);
+
+// The warning about a lease that is about to end, with the command that renews it; nothing when
+// there is time.
+[[nodiscard]] std::optional<std::string> expiry_warning(const HeldLease& held, const Instant& now,
+                                                        std::int64_t threshold_pct);
+
+// Checks at the edge, shared with the heartbeat.
+[[nodiscard]] Result<LeaseRef> parse_lease_ref(const std::string& text);
+[[nodiscard]] Selection selection_of(const LeaseRef& ref);
+
+}  // namespace dibs::verbs

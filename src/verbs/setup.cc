@@ -1,0 +1,245 @@
+#include "verbs/setup.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "verbs/claim.h"
+
+namespace dibs::verbs {
+
+namespace {
+
+constexpr std::size_t kConfigFileMax = 256UL * 1024;
+
+SettingLine line_for(const Settings& settings, const SettingSpec& spec) {
+  return {.key = std::string(spec.key),
+          .value = std::string(settings.text(spec.key)),
+          .origin = std::string(settings.origin(spec.key)),
+          .meaning = std::string(spec.meaning)};
+}
+
+Result<WorktreeInfo> info_for(Workspace& workspace, const Repository& worktree,
+                              const std::vector<ListedLease>& leases) {
+  const Result<const Repository*> here = workspace.repository();
+  if (!here) return fail(here.error());
+  const Result<std::optional<WorktreeIdentity>> identity =
+      find_worktree_identity(workspace.system().files, worktree);
+  if (!identity) return fail(identity.error());
+  WorktreeInfo info{.identity = *identity,
+                    .root = worktree.root,
+                    .branch = current_branch(workspace.system().files, worktree),
+                    .current = worktree.root == (*here)->root,
+                    .main = !worktree.is_linked(),
+                    .held = {}};
+  for (const ListedLease& entry : leases) {
+    if (info.identity && entry.lease.worktree == info.identity->id)
+      info.held.push_back(entry.resource);
+  }
+  return info;
+}
+
+void check_agent(Workspace& workspace, std::vector<Finding>& findings) {
+  const Result<AgentId> agent = workspace.agent();
+  if (agent) {
+    findings.push_back({.level = Finding::Level::ok, .what = "you are " + agent->text, .fix = {}});
+  } else {
+    findings.push_back({.level = Finding::Level::warning,
+                        .what = agent.error().message,
+                        .fix = agent.error().hint});
+  }
+}
+
+// Modes wider than the repository's own sharing let others read or change who holds what.
+void check_modes(Workspace& workspace, const std::string& directory,
+                 std::vector<Finding>& findings) {
+  const Result<const Repository*> repository = workspace.repository();
+  if (!repository) return;
+  const unsigned wanted = shared_directory_mode(workspace.system().files, **repository);
+  for (const char* below : {"", "/locks", "/heartbeat"}) {
+    const auto status = workspace.system().files.status(directory + below);
+    if (!status || !status->has_value()) continue;
+    if ((*status)->kind != FileKind::directory) {
+      findings.push_back(
+          {.level = Finding::Level::problem,
+           .what = fmt::format("{}{} is not a directory", printable(directory), below),
+           .fix = "remove it, then run: dibs init"});
+    } else if (((*status)->mode & 0777U) != (wanted & 0777U)) {
+      findings.push_back(
+          {.level = Finding::Level::warning,
+           .what =
+               fmt::format("{}{} has mode {:o}, and this repository wants {:o}",
+                           printable(directory), below, (*status)->mode & 0777U, wanted & 0777U),
+           .fix = fmt::format("chmod {:o} '{}{}'", wanted, printable(directory), below)});
+    }
+  }
+}
+
+}  // namespace
+
+Result<Initialised> init(Workspace& workspace) {
+  const Result<const Repository*> repository = workspace.repository();
+  if (!repository) return fail(repository.error());
+  const Result<const StoreBackend*> backend = workspace.backend();
+  if (!backend) return fail(backend.error());
+  const Result<const Settings*> settings = workspace.settings();
+  if (!settings) return fail(settings.error());
+  FileSystem& files = workspace.system().files;
+  const std::optional<std::string> untrusted = files.untrusted_kind((*repository)->common_dir);
+  if (untrusted && !(*settings)->boolean("store.allow_network_file_system")) {
+    return fail(ErrorKind::not_set_up,
+                fmt::format("{} is on {}, where locks and flushes cannot be trusted",
+                            printable((*repository)->common_dir), *untrusted),
+                "move the repository to a local disk, or accept the risk with: "
+                "export DIBS_STORE_ALLOW_NETWORK_FILE_SYSTEM=true");
+  }
+  Initialised done{.directory = (*repository)->common_dir + "/dibs",
+                   .store = std::string((*backend)->kind),
+                   .already = workspace.directory().has_value()};
+  if (done.already) return done;
+  const unsigned mode = shared_directory_mode(files, **repository);
+  if (Done created = (*backend)->create(done.directory, mode); !created)
+    return fail(created.error());
+  return done;
+}
+
+Result<std::vector<SettingLine>> config_list(Workspace& workspace) {
+  const Result<const Settings*> settings = workspace.settings();
+  if (!settings) return fail(settings.error());
+  std::vector<SettingLine> lines;
+  for (const SettingSpec& spec : setting_specs()) lines.push_back(line_for(**settings, spec));
+  return lines;
+}
+
+Result<SettingLine> config_get(Workspace& workspace, const std::string& key) {
+  const Result<const Settings*> settings = workspace.settings();
+  if (!settings) return fail(settings.error());
+  const SettingSpec* spec = find_setting(key);
+  if (spec == nullptr) return fail(unknown_setting(key, "config get"));
+  return line_for(**settings, *spec);
+}
+
+Result<SettingLine> config_set(Workspace& workspace, const std::string& key,
+                               const std::string& value, bool shared) {
+  const Result<Assignment> assignment = check_setting(key, value, "config set");
+  if (!assignment) return fail(assignment.error());
+  const Result<const Repository*> repository = workspace.repository();
+  if (!repository) return fail(repository.error());
+  const Result<std::string> directory = workspace.directory();
+  if (!directory) return fail(directory.error());
+  if (shared && (*repository)->bare) {
+    return fail(ErrorKind::refused, "a bare repository has no committed files",
+                "leave --shared out");
+  }
+  FileSystem& files = workspace.system().files;
+  const std::string folder = shared ? (*repository)->root + "/.dibs" : *directory;
+  const std::string path = folder + "/config.toml";
+  // Two people who set two things at once must not undo each other.
+  const auto lock = files.lock(*directory + "/locks/config.lock", Patience::wait);
+  if (!lock) return fail(lock.error());
+  const Result<std::optional<std::string>> before = files.read_file(path, kConfigFileMax);
+  if (!before) return fail(before.error());
+  const Result<std::string> after = with_setting(before->value_or(""), *assignment, path);
+  if (!after) return fail(after.error());
+  if (shared) {
+    if (Done made = files.make_directory(folder, 0755); !made) return fail(made.error());
+  }
+  if (Done written = files.replace_file(path, *after, shared ? 0644U : kPrivateFile); !written)
+    return fail(written.error());
+  return SettingLine{.key = key,
+                     .value = value,
+                     .origin = path,
+                     .meaning = std::string(find_setting(key)->meaning)};
+}
+
+std::vector<Finding> doctor(Workspace& workspace) {
+  using Level = Finding::Level;
+  std::vector<Finding> findings;
+  const Result<const Repository*> repository = workspace.repository();
+  if (!repository)
+    return {{.level = Level::problem,
+             .what = repository.error().message,
+             .fix = repository.error().hint}};
+  findings.push_back(
+      {.level = Level::ok, .what = "repository " + printable((*repository)->root), .fix = {}});
+  if (const auto settings = workspace.settings(); !settings) {
+    findings.push_back(
+        {.level = Level::problem, .what = settings.error().message, .fix = settings.error().hint});
+    return findings;
+  }
+  findings.push_back({.level = Level::ok, .what = "the configuration is readable", .fix = {}});
+  check_agent(workspace, findings);
+  const Result<std::string> directory = workspace.directory();
+  if (!directory) {
+    findings.push_back({.level = Level::problem,
+                        .what = directory.error().message,
+                        .fix = directory.error().hint});
+    return findings;
+  }
+  check_modes(workspace, *directory, findings);
+  if (const auto upkeep = workspace.upkeep(); upkeep && *upkeep != nullptr) {
+    for (Finding& finding : (*upkeep)->inspect()) findings.push_back(std::move(finding));
+  }
+  const Result<std::vector<Ended>> ended =
+      cleanup(workspace, {.older_than_secs = 0, .dry_run = true});
+  if (!ended) {
+    findings.push_back(
+        {.level = Level::problem, .what = ended.error().message, .fix = ended.error().hint});
+  } else if (!ended->empty()) {
+    findings.push_back(
+        {.level = Level::warning,
+         .what =
+             fmt::format("{} leases have ended or gone stale and are still listed", ended->size()),
+         .fix = "dibs claim cleanup"});
+  }
+  return findings;
+}
+
+Result<Recovered> recover(Workspace& workspace, bool salvage) {
+  const Result<Upkeep*> upkeep = workspace.upkeep();
+  if (!upkeep) return fail(upkeep.error());
+  Recovered recovered;
+  if (*upkeep != nullptr) {
+    Result<RepairReport> report = salvage ? (*upkeep)->salvage() : (*upkeep)->repair();
+    if (!report) return fail(report.error());
+    recovered.report = *std::move(report);
+  }
+  const Result<std::vector<Ended>> ended = cleanup(workspace, {});
+  if (!ended) return fail(ended.error());
+  recovered.expired_evicted = ended->size();
+  return recovered;
+}
+
+Result<WorktreeInfo> worktree_info(Workspace& workspace) {
+  const Result<const Repository*> repository = workspace.repository();
+  if (!repository) return fail(repository.error());
+  const Result<std::vector<ListedLease>> leases = list(workspace, {});
+  if (!leases) return fail(leases.error());
+  return info_for(workspace, **repository, *leases);
+}
+
+Result<std::vector<WorktreeInfo>> worktree_list(Workspace& workspace) {
+  const Result<const Repository*> repository = workspace.repository();
+  if (!repository) return fail(repository.error());
+  const Result<std::vector<ListedLease>> leases = list(workspace, {});
+  if (!leases) return fail(leases.error());
+  const Result<std::vector<Repository>> worktrees =
+      all_worktrees(workspace.system().files, **repository);
+  if (!worktrees) return fail(worktrees.error());
+  std::vector<WorktreeInfo> infos;
+  for (const Repository& worktree : *worktrees) {
+    Result<WorktreeInfo> info = info_for(workspace, worktree, *leases);
+    if (!info) return fail(info.error());
+    infos.push_back(*std::move(info));
+  }
+  return infos;
+}
+
+Result<WorktreeInfo> worktree_init(Workspace& workspace) {
+  if (const Result<std::string> directory = workspace.directory(); !directory)
+    return fail(directory.error());
+  if (const Result<WorktreeIdentity> identity = workspace.worktree(); !identity)
+    return fail(identity.error());
+  return worktree_info(workspace);
+}
+
+}  // namespace dibs::verbs

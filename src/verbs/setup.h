@@ -1,0 +1,55 @@
+// The verbs around a repository's set-up: init, config, doctor, recover, promises, worktrees.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "git/worktree_identity.h"
+#include "store/upkeep.h"
+#include "verbs/workspace.h"
+
+namespace dibs::verbs {
+
+struct Initialised {
+  std::string directory;
+  std::string store;
+  bool already = false;
+};
+[[nodiscard]] Result<Initialised> init(Workspace& workspace);
+
+struct SettingLine {
+  std::string key;
+  std::string value;
+  std::string origin;
+  std::string meaning;
+};
+[[nodiscard]] Result<std::vector<SettingLine>> config_list(Workspace& workspace);
+[[nodiscard]] Result<SettingLine> config_get(Workspace& workspace, const std::string& key);
+// Writes to this clone's file, or with `shared` to the committed one.
+[[nodiscard]] Result<SettingLine> config_set(Workspace& workspace, const std::string& key,
+                                             const std::string& value, bool shared);
+
+// Checks everything a user could have wrong. Findings, not errors: a doctor always answers.
+[[nodiscard]] std::vector<Finding> doctor(Workspace& workspace);
+
+struct Recovered {
+  RepairReport report;
+  std::size_t expired_evicted = 0;
+};
+[[nodiscard]] Result<Recovered> recover(Workspace& workspace, bool salvage);
+
+struct WorktreeInfo {
+  std::optional<WorktreeIdentity> identity;  // none: no dibs command has run there yet
+  std::string root;
+  std::string branch;
+  bool current = false;
+  bool main = false;
+  std::vector<Key> held;  // what its leases are on
+};
+[[nodiscard]] Result<WorktreeInfo> worktree_info(Workspace& workspace);
+[[nodiscard]] Result<std::vector<WorktreeInfo>> worktree_list(Workspace& workspace);
+[[nodiscard]] Result<WorktreeInfo> worktree_init(Workspace& workspace);
+
+}  // namespace dibs::verbs
