@@ -41,6 +41,7 @@ class ClaimsIndex {
                                                          const std::string& path);
 
   [[nodiscard]] const IndexHeader& header() const { return header_; }
+  [[nodiscard]] std::uint64_t bytes() const { return records_end_; }
 
   // Nothing when there is no such record; an error when the index turned out to be damaged.
   [[nodiscard]] Result<std::optional<Record>> find(const Key& key);

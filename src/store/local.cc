@@ -92,8 +92,8 @@ Result<Halt> LocalStore::catch_up(bool locked) {
   if (!loaded_) return load(locked);
   const Result<bool> rotated = is_rotated_away();
   if (!rotated) return fail(rotated.error());
-  const bool long_tail = tail_.end().offset - tail_.start().offset > 2 * limits_.tail_bytes;
-  if (*rotated || long_tail) return load(locked);
+  // A process that lives long takes up a newer index now and then, instead of all that happens.
+  if (*rotated || tail_is_long()) return load(locked);
 
   // Without the lock we may have read a line whose flush failed and that was taken back since. If
   // another stands in its place, its checksum differs.
@@ -222,6 +222,11 @@ Result<Halt> LocalStore::rebuild() {
   const Result<Halt> halt = tail_.read(*log_);
   if (halt && *halt == Halt::at_end) refresh_index(Patience::at_once);
   return halt;
+}
+
+bool LocalStore::tail_is_long() const {
+  const std::uint64_t indexed = index_ ? index_->bytes() : 0;
+  return tail_.end().offset - tail_.start().offset > limits_.tail_bytes + indexed / 8;
 }
 
 Error LocalStore::stopped_by(Halt halt) const {
@@ -432,8 +437,7 @@ Result<Outcome> LocalStore::commit(const Transaction& transaction) {
   if (!outcome || !std::holds_alternative<Committed>(*outcome)) return outcome;
   tail_.add(line);
   lock->reset();
-  if (tail_.end().offset - tail_.start().offset > limits_.tail_bytes)
-    refresh_index(Patience::at_once);
+  if (tail_is_long()) refresh_index(Patience::at_once);
   return outcome;
 }
 

@@ -29,7 +29,9 @@ namespace dibs {
 
 struct LocalLimits {
   std::uint64_t segment_bytes = 4ULL * 1024 * 1024;  // a longer log is closed and a new one begun
-  std::uint64_t tail_bytes = 64ULL * 1024;           // a longer tail makes the next commit index it
+  // A longer tail makes the next commit write the index anew; an eighth of the index comes on top,
+  // so that writing a large one stays a small part of what claims cost.
+  std::uint64_t tail_bytes = 32ULL * 1024;
 };
 
 // What any local store promises, without opening one.
@@ -73,6 +75,7 @@ class LocalStore final : public Store, public Upkeep {
   [[nodiscard]] Done catch_up_locked_for_writing();
   [[nodiscard]] Done mend();
   [[nodiscard]] Error stopped_by(Halt halt) const;
+  [[nodiscard]] bool tail_is_long() const;
   void forget();
 
   // Looking things up in index and tail.

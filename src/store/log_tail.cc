@@ -11,30 +11,37 @@ Result<Halt> LogTail::read(File& file) {
   if (!size) return fail(size.error());
   // Shorter than what was read: it was cut, so what is in memory is no longer the log.
   if (*size < end_.offset) return Halt::damaged;
-  std::string bytes(*size - end_.offset, '\0');
-  const Result<std::size_t> got = file.read_at(end_.offset, bytes);
+  // Read in place: this runs on every claim, and a second copy would cost more than checking.
+  const std::size_t had = bytes_.size();
+  bytes_.resize(had + (*size - end_.offset));
+  const Result<std::size_t> got = file.read_at(end_.offset, std::span(bytes_).subspan(had));
+  bytes_.resize(had + got.value_or(0));
   if (!got) return fail(got.error());
-  bytes.resize(*got);
-  return take_in(bytes);
+  const Halt halt = take_in();
+  bytes_.resize(end_.offset - start_.offset);
+  return halt;
 }
 
-Halt LogTail::take_in(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const std::size_t newline = bytes.find('\n');
+// Moves end_ over the lines in bytes_ that come after it.
+Halt LogTail::take_in() {
+  while (true) {
+    const std::size_t begin = end_.offset - start_.offset;
+    const std::string_view rest = std::string_view(bytes_).substr(begin);
+    if (rest.empty()) return Halt::at_end;
+    const std::size_t newline = rest.find('\n');
     if (newline == std::string_view::npos) return Halt::torn;
-    const std::string_view text = bytes.substr(0, newline);
+    const std::string_view text = rest.substr(0, newline);
     const CheckedLine checked = check_line(end_, text);
     if (checked.fault == LineFault::newer_schema) return Halt::newer_schema;
     if (checked.fault == LineFault::damaged) {
       // Blocks that never reached the disk read as zeros; a last line with zeros in it was not
       // acknowledged, because that needs a flush that came back.
-      const bool last = newline + 1 == bytes.size();
+      const bool last = newline + 1 == rest.size();
       return last && text.find('\0') != std::string_view::npos ? Halt::torn : Halt::damaged;
     }
-    add(bytes.substr(0, newline + 1));
-    bytes.remove_prefix(newline + 1);
+    lines_.push_back(begin);
+    end_ = {.seq = end_.seq + 1, .crc = checked.crc, .offset = end_.offset + newline + 1};
   }
-  return Halt::at_end;
 }
 
 void LogTail::add(std::string_view line) {

@@ -48,7 +48,7 @@ class LogTail {
   [[nodiscard]] Done replay_onto(Records& records) const;
 
  private:
-  [[nodiscard]] Halt take_in(std::string_view bytes);
+  [[nodiscard]] Halt take_in();
   [[nodiscard]] std::string_view line(std::size_t i) const;
 
   LogPosition start_;
