@@ -13,8 +13,7 @@ namespace dibs::cli {
 namespace {
 
 TerminalOptions terminal_options(const Args& args, const System& system) {
-  const std::string color =
-      args.text("--color").value_or(system.environment("DIBS_COLOR_UI").value_or("auto"));
+  const std::string color = args.text("--color").value_or("auto");
   const bool no_color = !system.environment("NO_COLOR").value_or("").empty();
   const std::string term = system.environment("TERM").value_or("");
   return {.json = args.has("--json"),

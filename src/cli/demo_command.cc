@@ -99,7 +99,7 @@ void tell(Terminal& terminal, const verbs::DemoResult& result) {
   check(proven, fmt::format("{} leases granted, {} claims refused, no two holders at once",
                             result.grants, result.end.refusals));
   if (!result.took_over.empty())
-    check(true, fmt::format("{} was killed -9; {}", result.killed, result.took_over));
+    check(true, fmt::format("{} was killed; {}", result.killed, result.took_over));
   for (const std::string& violation : result.violations) check(false, violation);
 }
 
@@ -155,7 +155,7 @@ Done run_demo(Invocation& call) {
 
 constexpr std::array<Command, 1> kCommands{{
     {.name = "demo",
-     .summary = "watch agents race for items in a scratch repository, and see it proven",
+     .summary = "watch agents race for items, and see it proven",
      .details = "Real processes in real worktrees. One is killed while it works. At the end, what "
                 "each wrote\n"
                 "while it held an item is checked: every item done once, never two at a time.",

@@ -2,9 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace dibs::cli {
 
@@ -40,10 +42,62 @@ std::string usage_of(const Command& command) {
   return usage;
 }
 
+constexpr std::size_t kWidth = 80;
+constexpr std::size_t kNameWidth = 22;  // two spaces, the name, and one more
+
+// How many columns a text takes: code points, as none of ours is wide.
+std::size_t columns(std::string_view text) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80; }));
+}
+
+// `text` broken at spaces so that no line passes kWidth; further lines begin with `indent` spaces.
+// The first one is `used` columns long already.
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t used) {
+  std::string out;
+  for (const std::string_view word : split(text, ' ')) {
+    const bool first = out.empty();
+    if (!first && used + 1 + columns(word) > kWidth) {
+      out += "\n" + std::string(indent, ' ');
+      used = indent;
+    } else if (!first) {
+      out += ' ';
+      ++used;
+    }
+    out += word;
+    used += columns(word);
+  }
+  return out;
+}
+
+// A name and what it means, in two columns.
+std::string entry(std::string_view name, std::string_view meaning) {
+  const std::string start = fmt::format("  {:<{}}", name, kNameWidth - 2);
+  return start + wrapped(meaning, kNameWidth, columns(start)) + "\n";
+}
+
+// Paragraphs, which the table has with line breaks where they fit its own width.
+std::string paragraphs(std::string_view text) {
+  std::string out;
+  std::string paragraph;
+  const auto flush = [&] {
+    if (!paragraph.empty()) out += "\n" + wrapped(paragraph, 0, 0) + "\n";
+    paragraph.clear();
+  };
+  for (const std::string_view line : split(text, '\n')) {
+    if (line.empty()) {
+      flush();
+    } else {
+      paragraph += (paragraph.empty() ? "" : " ") + std::string(line);
+    }
+  }
+  flush();
+  return out;
+}
+
 std::string option_line(const Option& option) {
-  const std::string name =
-      fmt::format("{}{}{}", option.name, option.value.empty() ? "" : " ", option.value);
-  return fmt::format("  {:<20} {}\n", name, option.meaning);
+  return entry(fmt::format("{}{}{}", option.name, option.value.empty() ? "" : " ", option.value),
+               option.meaning);
 }
 
 std::string options_text(std::span<const Option> options) {
@@ -67,7 +121,7 @@ std::string group_text(std::string_view group) {
   std::string text = fmt::format("dibs {}: one of\n\n", group);
   for (const Command& command : commands()) {
     if (command.name.starts_with(std::string(group) + " "))
-      text += fmt::format("  {:<20} {}\n", command.name, command.summary);
+      text += entry(command.name, command.summary);
   }
   return text + fmt::format("\nMore on one of them: dibs {} COMMAND --help\n", group);
 }
@@ -76,8 +130,7 @@ std::string overview_text() {
   std::string text =
       "dibs: many agents, one git repository, nobody in anybody's way\n\n"
       "Usage: dibs [-C DIR] [--json] [--quiet] [--agent-id ID] COMMAND …\n\n";
-  for (const Command& command : commands())
-    text += fmt::format("  {:<20} {}\n", command.name, command.summary);
+  for (const Command& command : commands()) text += entry(command.name, command.summary);
   return text +
          "\nMore on one of them:  dibs COMMAND --help\n"
          "What exit codes mean: dibs help exit-codes\n";
@@ -85,10 +138,10 @@ std::string overview_text() {
 
 std::string help_text(const Command& command) {
   std::string text = fmt::format("{}\n\nUsage: {}\n", command.summary, usage_of(command));
-  if (!command.details.empty()) text += fmt::format("\n{}\n", command.details);
+  text += paragraphs(command.details);
   if (!command.positionals.empty()) text += "\n";
   for (const Positional& positional : command.positionals)
-    text += fmt::format("  {:<20} {}\n", positional.name, positional.meaning);
+    text += entry(positional.name, positional.meaning);
   if (!command.options.empty()) text += "\nOptions:\n" + options_text(command.options);
   text += "\nEverywhere:\n" + options_text(global_options());
   return text + fmt::format("\nExample:\n  {}\n", command.example);

@@ -261,8 +261,7 @@ class DemoRun {
       const PastEvent& grant = past_[i + 1];
       if (eviction.event.op != Op::auto_evict || grant.event.op != Op::acquire) continue;
       result.took_over =
-          fmt::format("{} took {} over from {}: {}", grant.event.agent.text,
-                      grant.event.resource.text, eviction.event.agent.text, eviction.event.reason);
+          fmt::format("{} took {} over at once", grant.event.agent.text, grant.event.resource.text);
     }
   }
 

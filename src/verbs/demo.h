@@ -40,7 +40,7 @@ struct DemoResult {
   DemoProgress end;
   std::size_t grants = 0;
   std::string killed;                   // which worker was killed while it held something
-  std::string took_over;                // "worker-5 took item:item-07 over after 12 ms"
+  std::string took_over;                // "agent:worker-5 took item:item-07 over at once"
   std::vector<std::string> violations;  // empty: proven
   std::string directory;
 };
