@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kDaySecs = 86'400;
 
-constexpr std::array<SettingSpec, 13> kSpecs{{
+constexpr std::array<SettingSpec, 12> kSpecs{{
     {.key = "coordination.default_ttl_secs",
      .type = SettingType::integer,
      .fallback = "600",
@@ -85,11 +85,6 @@ constexpr std::array<SettingSpec, 13> kSpecs{{
      .fallback = "strict",
      .choices = "strict|warn|off",
      .meaning = "whether changing an item needs its lease"},
-    {.key = "color.ui",
-     .type = SettingType::choice,
-     .fallback = "auto",
-     .choices = "auto|always|never",
-     .meaning = "colour in output when --color is not given"},
 }};
 
 // What a value must be, for an error message.

@@ -113,8 +113,13 @@ Error lost(const Place& place, const Standing& standing) {
 Result<Place> own(const Board& board, const LeaseRef& ref, const SessionId& asking) {
   const std::optional<Place> place = find(board, ref, asking);
   if (!place) return fail(not_on_board(ref));
-  if (place->lease->session != asking)
-    return fail(held_by(place->key, *place->lease, board, asking));
+  if (place->lease->session != asking) {
+    Error error = held_by(place->key, *place->lease, board, asking);
+    error.hint = fmt::format(
+        "only its holder can do that; if it is gone: dibs claim force-evict {} --reason TEXT",
+        place->lease->id.text);
+    return fail(std::move(error));
+  }
   if (!holder_may_act(*place->lease, board)) {
     Standing standing = standing_of(*place->lease, board, Policy{});
     if (standing.why.empty()) standing.why = "its time is over";

@@ -27,7 +27,7 @@ void write_heartbeat_file(Workspace& workspace, const Claimant& who, const Insta
       .add("last_beat", rfc3339(now.unix_ms))
       .add("interval_secs", interval_secs);
   const std::string path = *directory + "/heartbeat/" + encode_name(who.agent.text) + ".json";
-  (void)workspace.system().files.replace_file(path, json.text() + "\n");
+  (void)workspace.system().files.replace_file(path, json.text() + "\n", workspace.file_mode());
 }
 
 std::string daemon_lock(const std::string& directory, const SessionId& session) {
@@ -37,7 +37,8 @@ std::string daemon_lock(const std::string& directory, const SessionId& session) 
 Result<std::unique_ptr<FileLock>> lock_daemon(Workspace& workspace, const SessionId& session) {
   const Result<std::string> directory = workspace.directory();
   if (!directory) return fail(directory.error());
-  return workspace.system().files.lock(daemon_lock(*directory, session), Patience::at_once);
+  return workspace.system().files.lock(daemon_lock(*directory, session), Patience::at_once,
+                                       workspace.file_mode());
 }
 
 // A third of the shortest lease at most: two beats may fail before anything is lost.

@@ -134,7 +134,8 @@ Result<SettingLine> config_set(Workspace& workspace, const std::string& key,
   const std::string folder = shared ? (*repository)->root + "/.dibs" : *directory;
   const std::string path = folder + "/config.toml";
   // Two people who set two things at once must not undo each other.
-  const auto lock = files.lock(*directory + "/locks/config.lock", Patience::wait);
+  const auto lock =
+      files.lock(*directory + "/locks/config.lock", Patience::wait, workspace.file_mode());
   if (!lock) return fail(lock.error());
   const Result<std::optional<std::string>> before = files.read_file(path, kConfigFileMax);
   if (!before) return fail(before.error());
@@ -143,7 +144,8 @@ Result<SettingLine> config_set(Workspace& workspace, const std::string& key,
   if (shared) {
     if (Done made = files.make_directory(folder, 0755); !made) return fail(made.error());
   }
-  if (Done written = files.replace_file(path, *after, shared ? 0644U : kPrivateFile); !written)
+  if (Done written = files.replace_file(path, *after, shared ? 0644U : workspace.file_mode());
+      !written)
     return fail(written.error());
   return SettingLine{.key = key,
                      .value = value,

@@ -134,13 +134,18 @@ Result<Upkeep*> Workspace::upkeep() {
   return opened_->upkeep;
 }
 
+unsigned Workspace::file_mode() {
+  const Result<std::string> directory = this->directory();
+  if (!directory) return kPrivateFile;
+  const Result<std::optional<FileStatus>> status = system_.files.status(*directory);
+  return status && status->has_value() ? (*status)->mode & 0666U : kPrivateFile;
+}
+
 Result<Counters*> Workspace::counters() {
   if (!counters_) {
     const Result<std::string> directory = this->directory();
     if (!directory) return fail(directory.error());
-    const Result<std::optional<FileStatus>> status = system_.files.status(*directory);
-    const unsigned mode = status && status->has_value() ? (*status)->mode & 0666U : kPrivateFile;
-    counters_ = std::make_unique<MappedCounters>(*directory + "/counters", mode);
+    counters_ = std::make_unique<MappedCounters>(*directory + "/counters", file_mode());
   }
   return counters_.get();
 }

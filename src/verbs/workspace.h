@@ -66,6 +66,8 @@ class Workspace {
   [[nodiscard]] Result<const Settings*> settings();
   // .git/dibs; an error with `dibs init` as its hint when it is not there.
   [[nodiscard]] Result<std::string> directory();
+  // What files made in it may be: private, or open to the group as the directory is.
+  [[nodiscard]] unsigned file_mode();
   [[nodiscard]] Result<Ledger*> ledger();
   [[nodiscard]] Result<Upkeep*> upkeep();  // null when the store needs none
   [[nodiscard]] Result<AgentId> agent();
