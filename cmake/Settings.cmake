@@ -32,7 +32,7 @@ find_package(fmt REQUIRED)
 find_package(tl-expected REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(Threads REQUIRED)
-# CLI11 and toml++ are header-only here and need no target. (toml++'s own target would add a shared library.)
+# toml++ is used as a header alone: its own target would add a shared library.
 target_link_libraries(dibs_settings INTERFACE
   fmt::fmt-header-only tl::expected nlohmann_json::nlohmann_json Threads::Threads)
 

@@ -1,9 +1,8 @@
-// The one file that knows CLI11. It is built for the chosen command only: hundreds of options would
-// cost a millisecond before anything happens.
+// From words to a command and its arguments. docs/adr/0006 says why this is not left to a library.
 #include <fmt/core.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
 #include "cli/command.h"
@@ -72,33 +71,24 @@ Result<Chosen> choose(const std::vector<std::string>& arguments) {
 // Options of the contract that later versions have; refused by name rather than as a typo.
 constexpr std::array<std::string_view, 3> kNotYet{"--wait", "--priority", "--files"};
 
-Result<void> check_known(const Chosen& chosen) {
-  std::span<const Option> own;
-  if (chosen.command != nullptr) own = chosen.command->options;
-  for (const std::string& word : chosen.rest) {
-    if (word == "--") return {};
-    if (!word.starts_with("--")) continue;
-    const std::string name = word.substr(0, word.find('='));
-    if (find_option(own, name) != nullptr || find_option(global_options(), name) != nullptr)
-      continue;
-    const bool acquiring = chosen.command != nullptr && chosen.command->name == "claim acquire";
-    if (acquiring && std::ranges::find(kNotYet, name) != kNotYet.end()) {
-      return fail(ErrorKind::usage, fmt::format("{} is not available in this version", name),
-                  "leave it out; to keep trying use: --strategy retry");
-    }
-    std::vector<std::string_view> known;
-    for (const Option& option : own) {
+Error unknown_option(const std::string& name, const Command& command) {
+  if (command.name == "claim acquire" && std::ranges::find(kNotYet, name) != kNotYet.end()) {
+    return {.kind = ErrorKind::usage,
+            .message = fmt::format("{} is not available in this version", name),
+            .hint = "leave it out; to keep trying use: --strategy retry"};
+  }
+  std::vector<std::string_view> known;
+  for (const std::span<const Option> options : {command.options, global_options()}) {
+    for (const Option& option : options) {
       if (!option.hidden) known.push_back(option.name);
     }
-    for (const Option& option : global_options()) known.push_back(option.name);
-    const std::optional<std::string_view> near = nearest(name, known);
-    return fail(ErrorKind::usage, fmt::format("unknown option '{}'", printable(name.substr(0, 80))),
-                near ? fmt::format("did you mean {}?", *near)
-                     : fmt::format("see what there is: dibs {}{}--help",
-                                   chosen.command != nullptr ? chosen.command->name : "",
-                                   chosen.command != nullptr ? " " : ""));
   }
-  return {};
+  const std::optional<std::string_view> near = nearest(name, known);
+  return {.kind = ErrorKind::usage,
+          .message = fmt::format("unknown option '{}'", printable(name.substr(0, 80))),
+          .hint = near ? fmt::format("did you mean {}?", *near)
+                       : fmt::format("see what there is: dibs {}{}--help", command.name,
+                                     command.name.empty() ? "" : " ")};
 }
 
 Result<void> check_value(const Option& option, const std::string& value) {
@@ -126,13 +116,6 @@ Result<void> check_value(const Option& option, const std::string& value) {
     }
   }
   return {};
-}
-
-Error from_cli11(const CLI::ParseError& error, const Command& command) {
-  return {.kind = ErrorKind::usage,
-          .message = printable(error.what()),
-          .hint = fmt::format("see how it is used: dibs {} --help", command.name),
-          .fields = {}};
 }
 
 Result<void> check_word_count(const Command& command, const Args& args) {
@@ -175,47 +158,56 @@ std::optional<std::string> Args::word(std::size_t i) const {
   return i < words_.size() ? std::optional(words_[i]) : std::nullopt;
 }
 
+namespace {
+
+// One option and, if it takes one, its value: after '=' or in the next word. Moves `i` past it.
+Result<void> parse_option(const Command& command, const std::vector<std::string>& words,
+                          std::size_t& i, Args& args) {
+  const std::size_t equals = words[i].starts_with("--") ? words[i].find('=') : std::string::npos;
+  const std::string name = words[i].substr(0, equals);
+  const Option* option = find_option(command.options, name);
+  if (option == nullptr) option = find_option(global_options(), name);
+  if (option == nullptr) return fail(unknown_option(name, command));
+  if (option->takes == Takes::nothing) {
+    if (equals != std::string::npos)
+      return fail(ErrorKind::usage, fmt::format("{} takes no value", name),
+                  fmt::format("leave out what follows it: {}", name));
+    args.set(name, "");
+    return {};
+  }
+  if (equals == std::string::npos && i + 1 == words.size()) {
+    return fail(ErrorKind::usage, fmt::format("{} needs a value", name),
+                fmt::format("give it: {} {}", name, option->value));
+  }
+  const std::string value = equals == std::string::npos ? words[++i] : words[i].substr(equals + 1);
+  if (Result<void> fits = check_value(*option, value); !fits) return fits;
+  args.set(name, value);
+  return {};
+}
+
+}  // namespace
+
 Result<Parsed> parse_arguments(const std::vector<std::string>& arguments) {
   const Result<Chosen> chosen = choose(arguments);
   if (!chosen) return fail(chosen.error());
-  if (Result<void> known = check_known(*chosen); !known) return fail(known.error());
-  static const Command kNone{};
+  static constexpr Command kNone{};
   const Command& command = chosen->command != nullptr ? *chosen->command : kNone;
-
-  CLI::App app;
-  app.set_help_flag();  // help is ours, like every other option
-  std::map<std::string_view, std::vector<std::string>> values;
-  std::map<std::string_view, std::size_t> flags;
-  std::vector<const Option*> options;
-  for (const Option& option : command.options) options.push_back(&option);
-  for (const Option& option : global_options()) options.push_back(&option);
-  for (const Option* option : options) {
-    const std::string name(option->name);
-    if (option->takes == Takes::nothing) {
-      app.add_flag(name, flags[option->name]);
-    } else {
-      app.add_option(name, values[option->name])
-          ->expected(1)
-          ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-    }
-  }
-  std::vector<std::string> words;
-  app.add_option("words", words);
   Parsed parsed{.command = chosen->command, .group = chosen->group, .args = {}};
-  try {
-    app.parse(std::vector<std::string>(chosen->rest.rbegin(), chosen->rest.rend()));
-  } catch (const CLI::ParseError& error) {
-    return fail(from_cli11(error, command));
-  }
-  for (const Option* option : options) {
-    if (flags[option->name] > 0) parsed.args.set(option->name, "");
-    for (const std::string& value : values[option->name]) {
-      if (Result<void> fits = check_value(*option, value); !fits) return fail(fits.error());
-      parsed.args.set(option->name, value);
+  std::vector<std::string> words;
+  bool only_words = false;  // after "--"
+  for (std::size_t i = 0; i < chosen->rest.size(); ++i) {
+    const std::string& word = chosen->rest[i];
+    if (only_words || !is_option(word)) {
+      words.push_back(word);
+    } else if (word == "--") {
+      only_words = true;
+    } else if (Result<void> option = parse_option(command, chosen->rest, i, parsed.args); !option) {
+      return fail(option.error());
     }
   }
   parsed.args.set_words(std::move(words));
-  const bool only_help = parsed.args.has("--help") || chosen->command == nullptr;
+  const bool only_help =
+      parsed.args.has("--help") || parsed.args.has("-h") || chosen->command == nullptr;
   if (only_help) return parsed;
   if (Result<void> counted = check_word_count(command, parsed.args); !counted)
     return fail(counted.error());
