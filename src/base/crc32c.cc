@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstring>
 
 namespace dibs {
 
@@ -38,10 +39,7 @@ std::uint32_t load_little_endian(const char* bytes) {
   return word;
 }
 
-}  // namespace
-
-std::uint32_t crc32c(std::uint32_t seed, std::string_view bytes) {
-  std::uint32_t crc = ~seed;
+std::uint32_t by_tables(std::uint32_t crc, std::string_view bytes) {
   for (; bytes.size() >= kSlices; bytes.remove_prefix(kSlices)) {
     const std::uint32_t low = crc ^ load_little_endian(bytes.data());
     const std::uint32_t high = load_little_endian(bytes.data() + 4);
@@ -51,7 +49,38 @@ std::uint32_t crc32c(std::uint32_t seed, std::string_view bytes) {
   }
   for (const char c : bytes)
     crc = crc >> 8U ^ kTables[0][(crc ^ static_cast<std::uint8_t>(c)) & 0xffU];
-  return ~crc;
+  return crc;
+}
+
+#if defined(__x86_64__)
+// The processor's own instruction: a claim checks a log tail of up to 32 KiB, and this takes a
+// fifteenth of the tables' time.
+__attribute__((target("sse4.2"))) std::uint32_t by_instruction(std::uint32_t crc,
+                                                               std::string_view bytes) {
+  std::uint64_t wide = crc;
+  for (; bytes.size() >= sizeof(std::uint64_t); bytes.remove_prefix(sizeof(std::uint64_t))) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), sizeof(word));
+    wide = __builtin_ia32_crc32di(wide, word);
+  }
+  auto narrow = static_cast<std::uint32_t>(wide);
+  for (const char c : bytes) narrow = __builtin_ia32_crc32qi(narrow, static_cast<std::uint8_t>(c));
+  return narrow;
+}
+
+std::uint32_t best(std::uint32_t crc, std::string_view bytes) {
+  return __builtin_cpu_supports("sse4.2") ? by_instruction(crc, bytes) : by_tables(crc, bytes);
+}
+#else
+std::uint32_t best(std::uint32_t crc, std::string_view bytes) { return by_tables(crc, bytes); }
+#endif
+
+}  // namespace
+
+std::uint32_t crc32c(std::uint32_t seed, std::string_view bytes) { return ~best(~seed, bytes); }
+
+std::uint32_t crc32c_by_tables(std::uint32_t seed, std::string_view bytes) {
+  return ~by_tables(~seed, bytes);
 }
 
 }  // namespace dibs
