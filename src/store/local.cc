@@ -59,7 +59,9 @@ Done LocalStore::create(FileSystem& files, const std::string& directory, unsigne
     return reserved;
   }
   if (Done synced = files.sync_directory(directory + "/locks"); !synced) return synced;
-  return files.sync_directory(directory);
+  if (Done synced = files.sync_directory(directory); !synced) return synced;
+  // The directory's own name is an entry too: without it everything below is lost with the power.
+  return files.sync_directory(directory.substr(0, directory.rfind('/')));
 }
 
 Result<LocalStore::Lock> LocalStore::take_lock() {

@@ -178,20 +178,34 @@ Error explained(Ledger& ledger, const Error& error, const Claimant& who, const L
   return past ? explain_absence(*past, who, ref) : past.error();
 }
 
+/// What every verb on one lease of the caller's own starts from.
+struct Asked {
+  LeaseRef ref;
+  Ledger& ledger;
+  Claimant who;
+};
+
+Result<Asked> asked_about(Workspace& workspace, const std::string& lease) {
+  Result<LeaseRef> ref = parse_lease_ref(lease);
+  if (!ref) return fail(ref.error());
+  const Result<Ledger*> ledger = workspace.ledger();
+  if (!ledger) return fail(ledger.error());
+  Result<Claimant> who = workspace.claimant();
+  if (!who) return fail(who.error());
+  return Asked{.ref = *std::move(ref), .ledger = **ledger, .who = *std::move(who)};
+}
+
 using Rule =
     std::function<Result<Decision<Grants>>(const Board&, const Claimant&, const LeaseRef&)>;
 
 // The way of every verb that changes one lease of the caller's own.
 Result<HeldLease> change_own(Workspace& workspace, const std::string& lease, const Rule& rule) {
-  const Result<LeaseRef> ref = parse_lease_ref(lease);
-  if (!ref) return fail(ref.error());
-  const Result<Ledger*> ledger = workspace.ledger();
-  if (!ledger) return fail(ledger.error());
-  const Result<Claimant> who = workspace.claimant();
-  if (!who) return fail(who.error());
-  auto settled = (*ledger)->settle<Grants>(
-      selection_of(*ref), [&](const Board& board) { return rule(board, *who, *ref); });
-  if (!settled) return fail(explained(**ledger, settled.error(), *who, *ref));
+  const Result<Asked> asked = asked_about(workspace, lease);
+  if (!asked) return fail(asked.error());
+  auto settled = asked->ledger.settle<Grants>(selection_of(asked->ref), [&](const Board& board) {
+    return rule(board, asked->who, asked->ref);
+  });
+  if (!settled) return fail(explained(asked->ledger, settled.error(), asked->who, asked->ref));
   if (settled->fence) stamp(settled->reply, *settled->fence);
   return settled->reply.front();
 }
@@ -275,26 +289,23 @@ Result<HeldLease> renew(Workspace& workspace, const Renew& request) {
 }
 
 Result<Released> release(Workspace& workspace, const std::string& lease) {
-  const Result<LeaseRef> ref = parse_lease_ref(lease);
-  if (!ref) return fail(ref.error());
-  const Result<Ledger*> ledger = workspace.ledger();
-  if (!ledger) return fail(ledger.error());
-  const Result<Claimant> who = workspace.claimant();
-  if (!who) return fail(who.error());
-  const auto settled = (*ledger)->settle<Grants>(
-      selection_of(*ref), [&](const Board& board) { return dibs::release(board, *who, *ref); });
+  const Result<Asked> asked = asked_about(workspace, lease);
+  if (!asked) return fail(asked.error());
+  const auto settled = asked->ledger.settle<Grants>(
+      selection_of(asked->ref),
+      [&](const Board& board) { return dibs::release(board, asked->who, asked->ref); });
   if (settled) {
     const HeldLease& released = settled->reply.front();
     return Released{.resource = released.resource, .lease = released.lease.id, .already = false};
   }
   if (settled.error().kind != ErrorKind::not_found) return fail(settled.error());
-  const Result<std::vector<PastEvent>> past = past_of(**ledger, *ref);
+  const Result<std::vector<PastEvent>> past = past_of(asked->ledger, asked->ref);
   if (!past) return fail(past.error());
-  if (const PastEvent* before = own_release(*past, *who, *ref)) {
+  if (const PastEvent* before = own_release(*past, asked->who, asked->ref)) {
     return Released{
         .resource = before->event.resource, .lease = before->event.lease, .already = true};
   }
-  return fail(explain_absence(*past, *who, *ref));
+  return fail(explain_absence(*past, asked->who, asked->ref));
 }
 
 Result<HeldLease> transfer(Workspace& workspace, const Transfer& request) {

@@ -81,22 +81,13 @@ Result<Initialised> init(Workspace& workspace) {
   if (!repository) return fail(repository.error());
   const Result<const StoreBackend*> backend = workspace.backend();
   if (!backend) return fail(backend.error());
-  const Result<const Settings*> settings = workspace.settings();
-  if (!settings) return fail(settings.error());
-  FileSystem& files = workspace.system().files;
-  const std::optional<std::string> untrusted = files.untrusted_kind((*repository)->common_dir);
-  if (untrusted && !(*settings)->boolean("store.allow_network_file_system")) {
-    return fail(ErrorKind::not_set_up,
-                fmt::format("{} is on {}, where locks and flushes cannot be trusted",
-                            printable((*repository)->common_dir), *untrusted),
-                "move the repository to a local disk, or accept the risk with: "
-                "export DIBS_STORE_ALLOW_NETWORK_FILE_SYSTEM=true");
-  }
+  if (Done fine = workspace.check_file_system((*repository)->common_dir); !fine)
+    return fail(fine.error());
   Initialised done{.directory = (*repository)->common_dir + "/dibs",
                    .store = std::string((*backend)->kind),
                    .already = workspace.directory().has_value()};
   if (done.already) return done;
-  const unsigned mode = shared_directory_mode(files, **repository);
+  const unsigned mode = shared_directory_mode(workspace.system().files, **repository);
   if (Done created = (*backend)->create(done.directory, mode); !created)
     return fail(created.error());
   return done;

@@ -66,6 +66,8 @@ class Workspace {
   [[nodiscard]] Result<const Settings*> settings();
   // .git/dibs; an error with `dibs init` as its hint when it is not there.
   [[nodiscard]] Result<std::string> directory();
+  // Refuses file systems whose locks and flushes cannot be trusted, unless the settings allow them.
+  [[nodiscard]] Done check_file_system(const std::string& directory);
   // What files made in it may be: private, or open to the group as the directory is.
   [[nodiscard]] unsigned file_mode();
   [[nodiscard]] Result<Ledger*> ledger();
@@ -87,7 +89,6 @@ class Workspace {
 
  private:
   [[nodiscard]] Result<std::optional<ProcessTie>> process_tie(std::optional<std::int64_t> pid);
-  [[nodiscard]] Done check_file_system(const std::string& directory);
 
   System system_;
   std::vector<StoreBackend> backends_;
