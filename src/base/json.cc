@@ -3,12 +3,26 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <set>
 #include <vector>
 
 #include "base/text.h"
 
 namespace dibs {
+
+namespace {
+void append_unit(std::string& out, std::uint32_t unit) {
+  out += "\\u";
+  append_hex(out, static_cast<std::uint8_t>(unit >> 8U));
+  append_hex(out, static_cast<std::uint8_t>(unit));
+}
+
+// As \uXXXX, or two of them: what would hide or reorder text must not reach a terminal raw.
+void append_escaped(std::string& out, char32_t point) {
+  if (point < 0x10000) return append_unit(out, point);
+  append_unit(out, 0xd800 + (point - 0x10000) / 0x400);
+  append_unit(out, 0xdc00 + (point - 0x10000) % 0x400);
+}
+}  // namespace
 
 void append_json_string(std::string& out, std::string_view text) {
   out += '"';
@@ -29,7 +43,11 @@ void append_json_string(std::string& out, std::string_view text) {
       out += text.front();
     } else if (const std::optional<CodePoint> point = decode_utf8(text)) {
       length = point->length;
-      out += text.substr(0, length);
+      if (is_unsafe_to_show(point->value)) {
+        append_escaped(out, point->value);
+      } else {
+        out += text.substr(0, length);
+      }
     } else {
       out += "\xef\xbf\xbd";
     }
@@ -97,26 +115,109 @@ JsonArray& JsonArray::add_raw(std::string_view json) {
   return *this;
 }
 
-Result<Json> parse_json(std::string_view text) {
-  const char* problem = nullptr;
-  std::vector<std::set<std::string>> open_objects;  // the keys seen in each object still open
-  const Json::parser_callback_t check = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    using Event = Json::parse_event_t;
-    if (static_cast<std::size_t>(depth) > kJsonDepthMax) {
-      problem = "it is nested too deeply";
-      return false;
-    }
-    if (event == Event::object_start) open_objects.emplace_back();
-    if (event == Event::object_end) open_objects.pop_back();
-    if (event == Event::key && !open_objects.back().insert(parsed.get<std::string>()).second) {
-      problem = "a key stands in it twice";
+namespace {
+
+// Builds the document while it is parsed, and stops where it breaks a bound. nlohmann's own builder
+// checks nothing, and its callback costs twice the parsing.
+class BoundedBuilder {
+ public:
+  [[nodiscard]] Json take() { return std::move(root_); }
+  [[nodiscard]] const char* problem() const { return problem_; }
+
+  bool null() { return put(nullptr); }
+  bool boolean(bool value) { return put(value); }
+  bool number_integer(Json::number_integer_t value) { return put(value); }
+  bool number_unsigned(Json::number_unsigned_t value) { return put(value); }
+  bool number_float(Json::number_float_t value, const std::string& /*text*/) { return put(value); }
+  bool string(std::string& value) { return put(std::move(value)); }
+  bool binary(Json::binary_t& /*value*/) { return stop("it is not well-formed"); }
+  bool start_object(std::size_t /*size*/) { return open(Json::object()); }
+  bool start_array(std::size_t /*size*/) { return open(Json::array()); }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+  bool key(std::string& name) {
+    auto& members = open_.back()->get_ref<Json::object_t&>();
+    if (members.size() >= kJsonMembersMax) return stop("an object has too many members");
+    const auto [member, is_new] = members.emplace(std::move(name), Json());
+    if (!is_new) return stop("a key stands in it twice");
+    value_ = &member->second;
+    return true;
+  }
+  bool parse_error(std::size_t /*at*/, const std::string& /*token*/,
+                   const Json::exception& /*why*/) {
+    return stop("it is not well-formed");
+  }
+
+ private:
+  bool stop(const char* problem) {
+    problem_ = problem;
+    return false;
+  }
+
+  // Where the next value goes: the root, a new element, or the member whose key came just before.
+  template <class Value>
+  bool put(Value&& value) {
+    if (open_.empty()) {
+      root_ = std::forward<Value>(value);
+      value_ = &root_;
+    } else if (open_.back()->is_array()) {
+      open_.back()->push_back(std::forward<Value>(value));
+      value_ = &open_.back()->back();
+    } else {
+      *value_ = std::forward<Value>(value);
     }
     return true;
-  };
-  Json value = Json::parse(text, check, /*allow_exceptions=*/false);
-  if (problem == nullptr && value.is_discarded()) problem = "it is not well-formed";
-  if (problem != nullptr) return fail(ErrorKind::internal, fmt::format("bad JSON: {}", problem));
-  return value;
+  }
+
+  bool open(Json container) {
+    if (open_.size() >= kJsonDepthMax) return stop("it is nested too deeply");
+    put(std::move(container));
+    // A container does not grow while one inside it is open, so the pointers stay good.
+    open_.push_back(value_);
+    return true;
+  }
+
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  Json root_;
+  std::vector<Json*> open_;
+  Json* value_ = nullptr;
+  const char* problem_ = nullptr;
+};
+
+}  // namespace
+
+Result<Json> parse_json(std::string_view text) {
+  BoundedBuilder builder;
+  // The parser takes a zero byte for the end of its input, and would not look at what follows.
+  const bool parsed = !contains(text, std::string_view("\0", 1)) && Json::sax_parse(text, &builder);
+  if (parsed) return builder.take();
+  const char* problem = builder.problem() != nullptr ? builder.problem() : "it is not well-formed";
+  return fail(ErrorKind::internal, fmt::format("bad JSON: {}", problem));
+}
+
+std::size_t skip_json_value(std::string_view text, std::size_t at) {
+  std::size_t depth = 0;
+  for (bool in_string = false; at < text.size(); ++at) {
+    const char c = text[at];
+    if (in_string) {
+      if (c == '\\') ++at;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      if (depth == 0) return at;
+      --depth;
+    } else if (c == ',' && depth == 0) {
+      return at;
+    }
+  }
+  return std::string_view::npos;
 }
 
 namespace {

@@ -16,6 +16,7 @@ namespace dibs {
 using Json = nlohmann::ordered_json;
 
 inline constexpr std::size_t kJsonDepthMax = 16;
+inline constexpr std::size_t kJsonMembersMax = 1000;
 
 // Appends `text` as a JSON string. Bytes that are not UTF-8 become U+FFFD; callers check ids
 // before.
@@ -59,6 +60,10 @@ class JsonArray {
 
 // One JSON value and nothing after it; refuses duplicate keys and nesting past kJsonDepthMax.
 [[nodiscard]] Result<Json> parse_json(std::string_view text);
+
+// Where the value that begins at `at` ends: at the comma or bracket that follows it. For text that
+// is known to be well-formed, because its checksum is right; npos when it does not end.
+[[nodiscard]] std::size_t skip_json_value(std::string_view text, std::size_t at);
 
 // Members of an object, typed: nothing when absent or of another type.
 [[nodiscard]] std::optional<std::string> text_member(const Json& object, const char* name);

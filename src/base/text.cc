@@ -142,6 +142,22 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
+std::string shell_word(std::string_view text) {
+  constexpr std::string_view kHarmless =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:@%+=/-";
+  if (!text.empty() && text.find_first_not_of(kHarmless) == std::string_view::npos)
+    return std::string(text);
+  std::string word = "'";
+  for (const char c : printable(text)) {
+    if (c == '\'') {
+      word += "'\\''";
+    } else {
+      word += c;
+    }
+  }
+  return word + "'";
+}
+
 std::optional<std::string_view> nearest(std::string_view word,
                                         std::span<const std::string_view> candidates) {
   constexpr std::size_t kLongestWord = 64;  // the distance is quadratic, and no option is longer

@@ -37,6 +37,9 @@ struct CodePoint {
 // `text` as it may be shown on a terminal: unsafe characters and stray bytes become \x1b, \u202e…
 [[nodiscard]] std::string printable(std::string_view text);
 
+// `text` as one word that can be pasted into a shell: quoted unless it is harmless as it stands.
+[[nodiscard]] std::string shell_word(std::string_view text);
+
 // The candidate closest to `word`, if any is close enough that a typo explains the difference.
 [[nodiscard]] std::optional<std::string_view> nearest(std::string_view word,
                                                       std::span<const std::string_view> candidates);

@@ -37,7 +37,8 @@ std::string rfc3339(std::int64_t unix_ms) {
 
 std::optional<std::int64_t> parse_rfc3339(std::string_view text) {
   constexpr std::string_view kForm = "0000-00-00T00:00:00.000Z";
-  if (text.size() == 20) return parse_rfc3339(std::string(text.substr(0, 19)) + ".000Z");
+  if (text.size() == 20 && text.back() == 'Z')
+    return parse_rfc3339(std::string(text.substr(0, 19)) + ".000Z");
   if (text.size() != kForm.size()) return std::nullopt;
   for (std::size_t i = 0; i < kForm.size(); ++i) {
     const bool digit = text[i] >= '0' && text[i] <= '9';
