@@ -12,10 +12,10 @@ namespace dibs {
 
 namespace {
 
-constexpr std::array<std::string_view, 16> kKnownMembers{
-    "lease_id",     "agent_id", "session",     "worktree_id",   "branch",  "mode",
-    "fence",        "ttl_secs", "acquired_at", "expires_at",    "beat_at", "boot_id",
-    "beat_boot_ms", "process",  "reason",      "schema_version"};
+constexpr std::array<std::string_view, 17> kKnownMembers{
+    "lease_id",     "agent_id", "session",     "worktree_id",    "branch",         "mode",
+    "fence",        "ttl_secs", "acquired_at", "expires_at",     "beat_at",        "boot_id",
+    "beat_boot_ms", "process",  "reason",      "schema_version", "expires_boot_ms"};
 
 std::string to_json(const ProcessTie& process) {
   return JsonObject()
@@ -41,6 +41,7 @@ std::string to_json(const Lease& lease) {
   object.add("beat_at", rfc3339(lease.beat.unix_ms));
   if (!lease.beat.boot.empty()) {
     object.add("boot_id", lease.beat.boot.text).add("beat_boot_ms", lease.beat.boot_ms);
+    if (lease.expires) object.add("expires_boot_ms", lease.expires->boot_ms);
   }
   if (lease.process) object.add_raw("process", to_json(*lease.process));
   if (!lease.reason.empty()) object.add("reason", lease.reason);
@@ -80,9 +81,12 @@ Done read_clocks(const Json& json, Lease& lease) {
                 .boot = {text_member(json, "boot_id").value_or("")}};
   if (lease.indefinite()) return {};
   const auto expires = parse_rfc3339(text_member(json, "expires_at").value_or(""));
-  if (!expires) return fail(ErrorKind::internal, "a lease has a ttl and no expiry");
-  // Both clocks ran from the same reading, so one difference gives the end on either.
-  lease.expires = later_by(lease.beat, *expires - *beat);
+  const auto expires_boot_ms = integer_member(json, "expires_boot_ms");
+  if (!expires || (!lease.beat.boot.empty() && !expires_boot_ms)) {
+    return fail(ErrorKind::internal, "a lease has a ttl and no expiry");
+  }
+  lease.expires = {
+      .unix_ms = *expires, .boot_ms = expires_boot_ms.value_or(0), .boot = lease.beat.boot};
   return {};
 }
 

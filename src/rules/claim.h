@@ -136,6 +136,6 @@ struct Ended {
 
 // The refusal that names the holder; shared by every rule that meets one.
 [[nodiscard]] Error held_by(const Key& resource, const Lease& lease, const Board& board,
-                            const SessionId& asking);
+                            const Claimant& asking);
 
 }  // namespace dibs

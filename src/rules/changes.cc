@@ -1,0 +1,61 @@
+#include "rules/changes.h"
+
+#include <fmt/core.h>
+
+namespace dibs {
+
+Event event_about(Op op, const Key& resource, const Lease& lease) {
+  Event event{.op = op,
+              .resource = resource,
+              .lease = lease.id,
+              .agent = lease.agent,
+              .session = lease.session,
+              .worktree = lease.worktree,
+              .expires_unix_ms = std::nullopt,
+              .by = std::nullopt,
+              .to_lease = std::nullopt,
+              .to_agent = std::nullopt,
+              .reason = {}};
+  if (lease.expires) event.expires_unix_ms = lease.expires->unix_ms;
+  return event;
+}
+
+Event eviction(const Key& resource, const Lease& lease, const Standing& standing) {
+  Event event = event_about(Op::auto_evict, resource, lease);
+  event.reason = standing.why;
+  return event;
+}
+
+Event forced_eviction(const Key& resource, const Lease& lease, const AgentId& by,
+                      const std::string& reason) {
+  Event event = event_about(Op::force_evict, resource, lease);
+  event.by = by;
+  event.reason = reason;
+  return event;
+}
+
+void expect(Changes& changes, const Key& key, const Seat& seat) {
+  changes.expectations.push_back({.key = key, .version = seat.version});
+}
+
+void put(Changes& changes, const Key& key, const Seat& seat, const Holding& holding) {
+  expect(changes, key, seat);
+  std::optional<std::string> value;
+  if (!holding.leases.empty()) value = to_json(holding);
+  changes.writes.push_back({.key = key, .value = std::move(value)});
+}
+
+Holding without(const Holding& holding, const LeaseId& id) {
+  Holding rest = holding;
+  std::erase_if(rest.leases, [&](const Lease& lease) { return lease.id == id; });
+  return rest;
+}
+
+Error not_on_board(const LeaseRef& ref) {
+  return {.kind = ErrorKind::not_found,
+          .message = fmt::format("there is no lease {}", text_of(ref)),
+          .hint = "see what is held: dibs claim list",
+          .fields = {}};
+}
+
+}  // namespace dibs
