@@ -33,7 +33,8 @@ Result<std::optional<Fence>> Ledger::settle_changes(const Selection& selection,
     if (!board) return fail(board.error());
     Result<Changes> changes = judge(*board);
     if (!changes) return fail(changes.error());
-    if (changes->writes.empty()) return std::optional<Fence>();
+    if (changes->writes.empty() && changes->expectations.empty()) return std::optional<Fence>();
+    const bool only_confirms = changes->writes.empty();
 
     const Transaction transaction{.nonce = random_.nonce(),
                                   .expectations = std::move(changes->expectations),
@@ -48,12 +49,21 @@ Result<std::optional<Fence>> Ledger::settle_changes(const Selection& selection,
       fence = look_for(transaction, unknown->why);
     if (!fence) return fence;
     if (fence->has_value()) {
+      if (only_confirms) return std::optional<Fence>();
       if (on_commit_) on_commit_(transaction.events);
       return fence;
     }
   }
   return fail(ErrorKind::contended, fmt::format("others were faster {} times in a row", kRacesMax),
               "run the command again");
+}
+
+Done Ledger::confirm(const Key& key) {
+  const Judge same = [&](const Board& board) -> Result<Changes> {
+    return Changes{.expectations = {{.key = key, .version = board.seat(key).version}}};
+  };
+  const Result<std::optional<Fence>> settled = settle_changes(Selection::of({key}), same);
+  return settled ? Done{} : fail(settled.error());
 }
 
 Result<std::optional<Fence>> Ledger::look_for(const Transaction& transaction,

@@ -55,6 +55,10 @@ class Ledger {
     return Settled<Reply>{.reply = *std::move(reply), .fence = *fence};
   }
 
+  // Makes what can be read about `key` durable, for an answer that repeats an earlier one: whoever
+  // wrote it may have died before its flush.
+  [[nodiscard]] Done confirm(const Key& key);
+
   // The board as it is now, for commands that only look.
   [[nodiscard]] Result<Board> look(const Selection& selection);
 

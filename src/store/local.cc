@@ -20,6 +20,13 @@ Error unknowable(Error error) {
   return error;
 }
 
+Error not_flushed() {
+  return {.kind = ErrorKind::unreachable,
+          .message = "the disk refused to flush; what it holds is not known",
+          .hint = "check the disk, then run: dibs doctor",
+          .fields = {}};
+}
+
 LogLine line_for(const Transaction& transaction, std::int64_t unix_ms) {
   LogLine line{.seq = 0,
                .unix_ms = unix_ms,
@@ -131,7 +138,11 @@ Result<Halt> LocalStore::load(bool locked) {
   index_ = ClaimsIndex::open(files_, path(kIndexName));
   // Opened for appending where that is allowed, so that a commit need not open it again.
   Result<std::unique_ptr<File>> log = files_.open(path(kLogName), Open::append);
-  if (!log) log = files_.open(path(kLogName), Open::read);
+  unwritable_.reset();
+  if (!log) {
+    unwritable_ = log.error();
+    log = files_.open(path(kLogName), Open::read);
+  }
   if (!log) return fail(log.error());
   log_ = *std::move(log);
 
@@ -170,7 +181,9 @@ Result<std::optional<LogPosition>> LocalStore::start_of_tail() {
     const Result<std::optional<FileStatus>> status = files_.status(closed);
     if (!status) return fail(status.error());
     segment_first_seq_ = header.position.seq + 1;
-    if (status->has_value() || header.position.seq == 0) return next_segment;
+    // An older index, written by someone slow, ends before the closed segment does.
+    const bool covers_it = status->has_value() && (*status)->size == header.position.offset;
+    if (covers_it || header.position.seq == 0) return next_segment;
     return std::nullopt;
   }
   segment_first_seq_ = first_seq.value_or(0);
@@ -294,10 +307,7 @@ Result<Records> LocalStore::all_records() {
 }
 
 Result<View> LocalStore::read(const Selection& selection) {
-  if (flush_failed_) {
-    return fail(ErrorKind::unreachable, "the disk refused to flush; what it holds is not known",
-                "check the disk, then run: dibs doctor");
-  }
+  if (flush_failed_) return fail(not_flushed());
   Lock lock;
   if (lost_race_) {
     Result<Lock> taken = take_lock();
@@ -308,6 +318,7 @@ Result<View> LocalStore::read(const Selection& selection) {
     return !halt || *halt == Halt::damaged || *halt == Halt::newer_schema;
   };
   Result<Halt> halt = catch_up(lock != nullptr);
+  if (!halt && halt.error().kind == ErrorKind::not_set_up) return fail(halt.error());
   if (stopped(halt) && !lock) {
     // Perhaps only half of a change was visible: look again while nobody changes anything.
     Result<Lock> taken = take_lock();
@@ -340,12 +351,13 @@ Result<View> LocalStore::read(const Selection& selection) {
   return view;
 }
 
-Done LocalStore::catch_up_locked_for_writing() {
+Done LocalStore::catch_up_locked(Purpose purpose) {
   const Result<Halt> halt = catch_up(true);
   if (!halt) return fail(halt.error());
-  if (*halt == Halt::torn) return mend();
-  if (*halt != Halt::at_end) return fail(stopped_by(*halt));
-  return {};
+  if (*halt == Halt::damaged || *halt == Halt::newer_schema) return fail(stopped_by(*halt));
+  if (purpose == Purpose::look) return {};
+  if (unwritable_) return fail(*unwritable_);
+  return *halt == Halt::torn ? mend() : Done{};
 }
 
 // Under the lock, so nobody is writing: the unfinished line belongs to a writer that died.
@@ -414,9 +426,13 @@ Result<Outcome> LocalStore::append_durably(const std::string& line, bool gives_b
 }
 
 Result<Outcome> LocalStore::commit(const Transaction& transaction) {
+  // A line after one that the disk may not have would be acknowledged and then lost with it.
+  if (flush_failed_) return fail(not_flushed());
   Result<Lock> lock = take_lock();
   if (!lock) return fail(lock.error());
-  if (Done ready = catch_up_locked_for_writing(); !ready) return fail(ready.error());
+  const bool only_confirms = transaction.writes.empty();
+  if (Done ready = catch_up_locked(only_confirms ? Purpose::look : Purpose::write); !ready)
+    return fail(ready.error());
 
   Result<bool> hold = expectations_hold(transaction);
   if (!hold) {
@@ -427,6 +443,14 @@ Result<Outcome> LocalStore::commit(const Transaction& transaction) {
   lost_race_ = !*hold;
   if (lost_race_) return LostRace{};
 
+  if (only_confirms) {
+    // What we saw may have been written by a process that died before it could flush.
+    if (Done synced = log_->sync(); !synced) {
+      flush_failed_ = true;  // a second flush would say OK without having written
+      return fail(synced.error());
+    }
+    return Committed{Fence{tail_.end().seq}};
+  }
   rotate_if_long();
   const std::string line = encode_line(tail_.end(), line_for(transaction, clock_.now().unix_ms));
   if (line.size() > kLogLineMax) {
@@ -438,6 +462,7 @@ Result<Outcome> LocalStore::commit(const Transaction& transaction) {
   Result<Outcome> outcome = append_durably(line, transaction.gives_back);
   if (!outcome || !std::holds_alternative<Committed>(*outcome)) return outcome;
   tail_.add(line);
+  flushed_seq_ = tail_.end().seq;
   lock->reset();
   if (tail_is_long()) refresh_index(Patience::at_once);
   return outcome;
@@ -447,29 +472,32 @@ Result<Outcome> LocalStore::commit(const Transaction& transaction) {
 // the new one begins. Whatever fails leaves the log as it is, only longer than we like.
 void LocalStore::rotate_if_long() {
   if (tail_.end().offset < limits_.segment_bytes) return;
+  (void)remove_leftovers();
   refresh_index(Patience::wait);
   const std::unique_ptr<ClaimsIndex> index = ClaimsIndex::open(files_, path(kIndexName));
   if (!index || index->header().position != tail_.end()) return;
   if (!files_.rename(path(kLogName), path(segment_name(segment_first_seq_)))) return;
+  // On disk before the new log is: of two changes to one name, a power loss may keep the second
+  // alone, and the closed segment would have no name at all.
+  (void)files_.sync_directory(directory_);
   Result<std::unique_ptr<File>> log = files_.open(path(kLogName), Open::create_append, file_mode_);
   (void)files_.sync_directory(directory_);
   // From here the log is read afresh; if creating it failed, that finds out and says so.
-  (void)catch_up_locked_for_writing();
+  (void)catch_up_locked(Purpose::write);
 }
 
 void LocalStore::refresh_index(Patience patience) {
   Result<std::unique_ptr<FileLock>> lock = files_.lock(path(kIndexLock), patience, file_mode_);
   if (!lock || !*lock) return;
   const std::unique_ptr<ClaimsIndex> newest = ClaimsIndex::open(files_, path(kIndexName));
-  if (newest && newest->header().position.seq >= tail_.end().seq && index_) return;
+  const std::uint64_t known = newest ? newest->header().position.seq : 0;
+  // Whoever was faster knows more. One that is as new as this is replaced only after a rebuild,
+  // because it may be what made that necessary.
+  if (known > tail_.end().seq || (newest && known == tail_.end().seq && index_)) return;
   Result<Records> records = all_records();
   // An index must never know of an entry that the disk may still lose.
-  if (!records || !log_->sync()) return;
-  if (const Result<std::vector<std::string>> names = files_.list(directory_)) {
-    for (const std::string& name : *names) {
-      if (name.starts_with(kIndexName) && is_temporary(name)) (void)files_.remove(path(name));
-    }
-  }
+  const bool on_disk = tail_.end().seq == flushed_seq_ || log_->sync();
+  if (!records || !on_disk) return;
   const IndexHeader header{.position = tail_.end(), .segment_first_seq = segment_first_seq_};
   // An index that cannot be written (a full disk) costs time, not truth.
   (void)files_.replace_file(path(kIndexName), encode_index(header, *records, clock_.now().unix_ms),

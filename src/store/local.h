@@ -72,7 +72,9 @@ class LocalStore final : public Store, public Upkeep {
   [[nodiscard]] Result<Halt> rebuild();
   [[nodiscard]] Result<std::optional<LogPosition>> start_of_tail();
   [[nodiscard]] Result<bool> is_rotated_away();
-  [[nodiscard]] Done catch_up_locked_for_writing();
+  enum class Purpose { look, write };
+  // Under the lock. For writing, the end of the log is mended and must be open for appending.
+  [[nodiscard]] Done catch_up_locked(Purpose purpose);
   [[nodiscard]] Done mend();
   [[nodiscard]] Error stopped_by(Halt halt) const;
   [[nodiscard]] bool tail_is_long() const;
@@ -91,6 +93,10 @@ class LocalStore final : public Store, public Upkeep {
   void rotate_if_long();
   void refresh_index(Patience patience);
   void restore_reserve();
+  // Temporary files of writers that died; how many there were.
+  std::size_t remove_leftovers();
+  [[nodiscard]] std::string restated(const Records& records, std::uint64_t last_seq);
+  void inspect_index(const Replay& replay, std::vector<Finding>& findings);
 
   FileSystem& files_;
   Clock& clock_;
@@ -103,6 +109,7 @@ class LocalStore final : public Store, public Upkeep {
   bool loaded_ = false;
   std::unique_ptr<File> log_;
   std::uint64_t log_inode_ = 0;
+  std::optional<Error> unwritable_;  // why the log is open for reading only
   std::uint64_t segment_first_seq_ = 1;
   std::unique_ptr<ClaimsIndex> index_;  // the records at tail_.start(); or else
   Records replayed_;                    // these, when the index could not be used
@@ -111,7 +118,8 @@ class LocalStore final : public Store, public Upkeep {
   std::map<Key, std::optional<Record>> looked_up_;
   std::uint64_t looked_up_at_seq_ = 0;
 
-  std::weak_ptr<FileLock> held_;  // the lock, while a view or a commit keeps it
+  std::uint64_t flushed_seq_ = 0;  // up to here our own flush has put everything on disk
+  std::weak_ptr<FileLock> held_;   // the lock, while a view or a commit keeps it
   bool lost_race_ = false;     // the next read keeps the lock, so that its commit cannot lose again
   bool flush_failed_ = false;  // what the page cache says is no longer what the disk has
 };

@@ -10,6 +10,24 @@
 
 namespace dibs {
 
+namespace {
+constexpr std::size_t kSalvageMax = 1ULL << 30U;
+}
+
+std::size_t LocalStore::remove_leftovers() {
+  // Whoever writes the index now holds its lock; its temporary file is not a leftover.
+  const auto lock = files_.lock(path(kIndexLock), Patience::wait, file_mode_);
+  if (!lock) return 0;
+  std::size_t removed = 0;
+  for (const std::string& directory : {directory_, path("heartbeat")}) {
+    const Result<std::vector<std::string>> names = files_.list(directory);
+    for (const std::string& name : names ? *names : std::vector<std::string>{}) {
+      if (is_temporary(name) && files_.remove(directory + "/" + name)) ++removed;
+    }
+  }
+  return removed;
+}
+
 Result<RepairReport> LocalStore::repair() {
   RepairReport report;
   const Result<Lock> lock = take_lock();
@@ -19,27 +37,46 @@ Result<RepairReport> LocalStore::repair() {
     report.notes.push_back(note);
   });
   forget();
-  const bool had_index = ClaimsIndex::open(files_, path(kIndexName)) != nullptr;
-  Done ready = catch_up_locked_for_writing();
+  const Result<std::optional<FileStatus>> index_file = files_.status(path(kIndexName));
+  const bool index_is_bad = index_file && index_file->has_value() &&
+                            ClaimsIndex::open(files_, path(kIndexName)) == nullptr;
+  Done ready = catch_up_locked(Purpose::write);
   notice_ = outer;
   if (!ready) return fail(ready.error());
 
   const Result<Replay> replay = replay_log(files_, directory_);
   if (!replay) return fail(replay.error());
   const Result<Records> known = all_records();
-  if (!known || *known != replay->records || !had_index) {
+  if (!known || *known != replay->records || index_is_bad) {
     if (Result<Halt> rebuilt = rebuild(); !rebuilt) return fail(rebuilt.error());
     refresh_index(Patience::wait);
     report.index_rebuilt = true;
     report.notes.emplace_back("the index was rebuilt from the log");
   }
-  const Result<std::vector<std::string>> names = files_.list(directory_);
-  for (const std::string& name : names ? *names : std::vector<std::string>{}) {
-    if (!is_temporary(name)) continue;
-    if (files_.remove(path(name))) ++report.temporary_files_removed;
-  }
+  refresh_index(Patience::wait);  // so that a first look after a repair is quick
+  report.temporary_files_removed = remove_leftovers();
   restore_reserve();
   return report;
+}
+
+// The records again, in as many entries as they need, under numbers that nobody has had. One number
+// is left out, so that no index can take the new log for the old one's next segment.
+std::string LocalStore::restated(const Records& records, std::uint64_t last_seq) {
+  constexpr std::size_t kRecordsInALine = 8;
+  LogTail log(LogPosition{.seq = last_seq + 1});
+  std::string text;
+  LogLine line{.unix_ms = clock_.now().unix_ms, .nonce = random_.nonce()};
+  const auto finish_line = [&] {
+    text += encode_line(log.end(), line);
+    log.add(encode_line(log.end(), line));
+    line.writes.clear();
+  };
+  for (const auto& [key, record] : records) {
+    line.writes.push_back({.key = key, .value = record.value, .version = record.version});
+    if (line.writes.size() == kRecordsInALine) finish_line();
+  }
+  finish_line();
+  return text;
 }
 
 Result<RepairReport> LocalStore::salvage() {
@@ -61,39 +98,27 @@ Result<RepairReport> LocalStore::salvage() {
     }
   }
 
+  // The old log is copied aside, the new one replaces it in one step, and only then do the closed
+  // segments and the index go: a crash on the way leaves a log that still stops, never a free one.
   const std::string aside = path(fmt::format("damaged-{}", random_.nonce().hex().substr(0, 8)));
   if (Done made = files_.make_directory(aside, kPrivateDirectory); !made) return fail(made.error());
+  const Result<std::optional<std::string>> old = files_.read_file(path(kLogName), kSalvageMax);
+  if (!old) return fail(old.error());
+  if (Done kept = files_.replace_file(aside + "/" + std::string(kLogName), old->value_or(""));
+      !kept)
+    return fail(kept.error());
+  const std::string text = restated(salvaged->records, last_seq);
+  if (Done written = files_.replace_file(path(kLogName), text, file_mode_); !written)
+    return fail(written.error());
   const Result<std::vector<std::string>> names = log_files(files_, directory_);
   if (!names) return fail(names.error());
   for (const std::string& name : *names) {
+    if (name == kLogName) continue;
     if (Done moved = files_.rename(path(name), aside + "/" + name); !moved)
       return fail(moved.error());
   }
-  (void)files_.remove(path(kIndexName));
-
-  // The records again, in as many entries as they need, under numbers that nobody has had.
-  std::string text;
-  LogPosition end{.seq = last_seq, .crc = 0, .offset = 0};
-  LogLine line{.seq = 0,
-               .unix_ms = clock_.now().unix_ms,
-               .nonce = random_.nonce(),
-               .writes = {},
-               .events = {}};
-  const auto flush_line = [&] {
-    LogTail one(end);
-    const std::string encoded = encode_line(end, line);
-    one.add(encoded);
-    end = one.end();
-    text += encoded;
-    line.writes.clear();
-  };
-  for (const auto& [key, record] : salvaged->records) {
-    line.writes.push_back({.key = key, .value = record.value, .version = record.version});
-    if (line.writes.size() == 8) flush_line();
-  }
-  flush_line();
-  if (Done written = files_.replace_file(path(kLogName), text, file_mode_); !written)
-    return fail(written.error());
+  if (Done removed = files_.remove(path(kIndexName)); !removed) return fail(removed.error());
+  if (Done synced = files_.sync_directory(directory_); !synced) return fail(synced.error());
 
   RepairReport report;
   report.log_repaired = true;
@@ -102,6 +127,24 @@ Result<RepairReport> LocalStore::salvage() {
       fmt::format("kept {} intact entries and left out {} damaged ones; the old files are in {}",
                   salvaged->intact_lines, salvaged->damaged_lines, printable(aside)));
   return report;
+}
+
+void LocalStore::inspect_index(const Replay& replay, std::vector<Finding>& findings) {
+  const Result<std::optional<FileStatus>> file = files_.status(path(kIndexName));
+  const bool needed = replay.end.offset > 2 * limits_.tail_bytes;
+  if (file && !file->has_value() && !needed) return;  // a short log needs none
+  const auto index = ClaimsIndex::open(files_, path(kIndexName));
+  const bool fine =
+      index && index->mentioning("") && index->header().position.seq <= replay.end.seq;
+  if (fine) {
+    findings.push_back({.what = fmt::format("the index is intact and {} entries behind",
+                                            replay.end.seq - index->header().position.seq)});
+  } else {
+    findings.push_back(
+        {.level = Finding::Level::warning,
+         .what = "the index is missing or damaged; it is rebuilt when it is next needed",
+         .fix = "dibs recover"});
+  }
 }
 
 std::vector<Finding> LocalStore::inspect() {
@@ -127,21 +170,7 @@ std::vector<Finding> LocalStore::inspect() {
     add(Level::warning, "the log ends in an unfinished entry; the next claim cuts it",
         "dibs recover");
   }
-  const auto index = ClaimsIndex::open(files_, path(kIndexName));
-  if (index) {
-    const Result<std::vector<Record>> readable = index->mentioning("");
-    const bool fine = readable && index->header().position.seq <= replay->end.seq;
-    if (fine) {
-      add(Level::ok, fmt::format("the index is intact and {} entries behind",
-                                 replay->end.seq - index->header().position.seq));
-    } else {
-      add(Level::warning, "the index is damaged; it is rebuilt when it is next needed",
-          "dibs recover");
-    }
-  } else if (replay->end.offset > limits_.tail_bytes) {
-    add(Level::warning, "the index is missing or damaged; it is rebuilt when it is next needed",
-        "dibs recover");
-  }
+  inspect_index(*replay, findings);
   const Result<std::optional<FileStatus>> reserve = files_.status(path(kReserveName));
   if (reserve && !reserve->has_value()) {
     add(Level::warning, "the space kept for releases on a full disk is used up", "dibs recover");

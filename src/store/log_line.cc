@@ -109,6 +109,81 @@ Result<LogLine> parse_line(std::string_view text) {
   return line;
 }
 
+namespace {
+
+// Reads a line of the exact form that encode_line gives it, piece by piece.
+class LineReader {
+ public:
+  explicit LineReader(std::string_view text) : rest_(text) {}
+
+  [[nodiscard]] bool skip(std::string_view expected) {
+    if (!rest_.starts_with(expected)) return false;
+    rest_.remove_prefix(expected.size());
+    return true;
+  }
+  // Up to a separator, which is left.
+  [[nodiscard]] std::optional<std::string_view> value() {
+    const std::size_t end = skip_json_value(rest_, 0);
+    if (end == std::string_view::npos) return std::nullopt;
+    const std::string_view text = rest_.substr(0, end);
+    rest_.remove_prefix(end);
+    return text;
+  }
+  // The text of a string without escapes.
+  [[nodiscard]] std::optional<std::string_view> plain_string() {
+    const std::optional<std::string_view> text = value();
+    const bool plain = text && text->size() >= 2 && text->front() == '"' &&
+                       text->find('\\') == std::string_view::npos;
+    return plain ? std::optional(text->substr(1, text->size() - 2)) : std::nullopt;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+std::optional<LoggedWrite> read_write(LineReader& reader) {
+  if (!reader.skip(R"({"key":)")) return std::nullopt;
+  const auto key = reader.plain_string();
+  LoggedWrite write{.key = {std::string(key.value_or(""))}};
+  if (reader.skip(R"(,"version":)")) {
+    const auto version = parse_unsigned(reader.value().value_or(""));
+    if (!version) return std::nullopt;
+    write.version = Version{*version};
+  }
+  if (!key || !reader.skip(R"(,"value":)")) return std::nullopt;
+  const auto value = reader.value();
+  if (!value || !reader.skip("}")) return std::nullopt;
+  if (*value != "null") write.value = std::string(*value);
+  return write;
+}
+
+// Nothing when the line has another form: fields of a newer dibs, or a key with an escape in it.
+std::optional<LogLine> read_writes(std::string_view text) {
+  LineReader reader(text);
+  if (!reader.skip(kStart)) return std::nullopt;
+  const auto seq = parse_unsigned(reader.value().value_or(""));
+  if (!reader.skip(R"(,"time":)")) return std::nullopt;
+  const auto time = parse_rfc3339(reader.plain_string().value_or(""));
+  if (!reader.skip(R"(,"nonce":)")) return std::nullopt;
+  const auto nonce = Nonce::from_hex(reader.plain_string().value_or(""));
+  if (!reader.skip(R"(,"writes":[)") || !seq || !time || !nonce) return std::nullopt;
+  LogLine line{.seq = *seq, .unix_ms = *time, .nonce = *nonce};
+  while (!reader.skip("]")) {
+    if (!line.writes.empty() && !reader.skip(",")) return std::nullopt;
+    std::optional<LoggedWrite> write = read_write(reader);
+    if (!write) return std::nullopt;
+    line.writes.push_back(*std::move(write));
+  }
+  return line;
+}
+
+}  // namespace
+
+Result<LogLine> parse_writes(std::string_view text) {
+  if (std::optional<LogLine> line = read_writes(text)) return *std::move(line);
+  return parse_line(text);
+}
+
 std::string write_mark(const Key& key) { return R"("key":)" + json_string(key.text); }
 
 }  // namespace dibs

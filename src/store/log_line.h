@@ -60,6 +60,9 @@ struct CheckedLine {
 [[nodiscard]] CheckedLine check_line(const LogPosition& before, std::string_view line);
 
 [[nodiscard]] Result<LogLine> parse_line(std::string_view line);
+// The same without the events, of a line that has been checked. Cuts the values out instead of
+// parsing them, for a twentieth of the cost.
+[[nodiscard]] Result<LogLine> parse_writes(std::string_view line);
 
 // The checksum a line claims to have; nothing when it has none.
 [[nodiscard]] std::optional<std::uint32_t> stated_crc(std::string_view line);

@@ -6,6 +6,24 @@
 
 namespace dibs {
 
+namespace {
+
+constexpr std::uint64_t kSectorBytes = 512;
+
+// Whether a sector's share of `line`, which begins at `offset` in the file, reads as zeros. Such a
+// sector never reached the disk. A lone zero byte is damage to a line that did.
+bool lacks_a_sector(std::string_view line, std::uint64_t offset) {
+  for (std::size_t begin = 0; begin < line.size();) {
+    const std::size_t length = kSectorBytes - (offset + begin) % kSectorBytes;
+    const std::string_view share = line.substr(begin, length);
+    if (share.find_first_not_of('\0') == std::string_view::npos) return true;
+    begin += length;
+  }
+  return false;
+}
+
+}  // namespace
+
 Result<Halt> LogTail::read(File& file) {
   const Result<std::uint64_t> size = file.size();
   if (!size) return fail(size.error());
@@ -34,10 +52,10 @@ Halt LogTail::take_in() {
     const CheckedLine checked = check_line(end_, text);
     if (checked.fault == LineFault::newer_schema) return Halt::newer_schema;
     if (checked.fault == LineFault::damaged) {
-      // Blocks that never reached the disk read as zeros; a last line with zeros in it was not
-      // acknowledged, because that needs a flush that came back.
+      // A last line that is not all on the disk was not acknowledged, because that needs a flush
+      // that came back.
       const bool last = newline + 1 == rest.size();
-      return last && text.find('\0') != std::string_view::npos ? Halt::torn : Halt::damaged;
+      return last && lacks_a_sector(text, end_.offset) ? Halt::torn : Halt::damaged;
     }
     lines_.push_back(begin);
     end_ = {.seq = end_.seq + 1, .crc = checked.crc, .offset = end_.offset + newline + 1};
@@ -73,7 +91,7 @@ Result<std::optional<LogTail::LastWrite>> LogTail::last_write_of(const Key& key)
     // `lines_` is sorted: the line around `at` is the last one that begins at or before it.
     const auto after = std::ranges::upper_bound(lines_, at);
     const auto number = static_cast<std::size_t>(after - lines_.begin()) - 1;
-    const Result<LogLine> parsed = parse_line(line(number));
+    const Result<LogLine> parsed = parse_writes(line(number));
     if (!parsed) return fail(parsed.error());
     const auto write = std::ranges::find(parsed->writes, key, &LoggedWrite::key);
     if (write != parsed->writes.end()) {
@@ -89,7 +107,7 @@ Result<std::vector<Key>> LogTail::keys_mentioning(std::string_view text) const {
   std::vector<Key> keys;
   for (std::size_t i = 0; i < lines_.size(); ++i) {
     if (!contains(line(i), text)) continue;
-    const Result<LogLine> parsed = parse_line(line(i));
+    const Result<LogLine> parsed = parse_writes(line(i));
     if (!parsed) return fail(parsed.error());
     for (const LoggedWrite& write : parsed->writes) keys.push_back(write.key);
   }
@@ -98,7 +116,7 @@ Result<std::vector<Key>> LogTail::keys_mentioning(std::string_view text) const {
 
 Done LogTail::replay_onto(Records& records) const {
   for (std::size_t i = 0; i < lines_.size(); ++i) {
-    const Result<LogLine> parsed = parse_line(line(i));
+    const Result<LogLine> parsed = parse_writes(line(i));
     if (!parsed) return fail(parsed.error());
     for (const LoggedWrite& write : parsed->writes) {
       if (write.value) {

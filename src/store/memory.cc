@@ -41,6 +41,7 @@ Result<Outcome> MemoryStore::commit(const Transaction& transaction) {
         found == records_.end() ? std::nullopt : std::optional(found->second.version);
     if (actual != expected.version) return LostRace{};
   }
+  if (transaction.writes.empty()) return Committed{Fence{seq_}};
   ++seq_;
   for (const Write& write : transaction.writes) {
     if (write.value) {

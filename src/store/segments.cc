@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
+#include "base/crc32c.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -63,6 +65,15 @@ std::vector<PastEvent> events_in(std::string_view contents, const HistoryQuery& 
     }
   });
   return events;
+}
+
+LineFault judge(std::string_view text, std::uint64_t seq, std::span<const std::uint32_t> seeds) {
+  LineFault verdict = LineFault::damaged;
+  for (const std::uint32_t seed : seeds) {
+    const LineFault fault = check_line({.seq = seq - 1, .crc = seed}, text).fault;
+    if (fault != LineFault::damaged) verdict = fault;
+  }
+  return verdict;
 }
 
 }  // namespace
@@ -155,23 +166,33 @@ Result<Salvage> salvage_log(FileSystem& files, const std::string& directory) {
   const Result<std::vector<std::string>> names = log_files(files, directory);
   if (!names) return fail(names.error());
   Salvage salvage;
-  std::uint32_t seed = 0;
+  // What the checksum of a line may run on from: the one that the line before states, and the one
+  // that it should state, in case just that is damaged.
+  std::array<std::uint32_t, 2> seeds{};
+  std::optional<Error> newer;
   for (const std::string& name : *names) {
     const Result<std::string> contents = contents_of(files, directory + "/" + name);
     if (!contents) return fail(contents.error());
+    std::size_t line_number = 0;
     for_each_line(*contents, [&](std::string_view text) {
-      // Each line is judged by itself: its own number, and the checksum that the line before
-      // states.
+      ++line_number;
+      // Each line is judged by itself: its own number, and the checksum of the line before.
       const std::uint64_t seq = stated_seq(text).value_or(0);
       salvage.last_seq = std::max(salvage.last_seq, seq);
-      LogTail one(LogPosition{.seq = seq - 1, .crc = seed, .offset = 0});
-      const bool intact = seq > 0 && check_line(one.end(), text).fault == LineFault::none;
+      const LineFault fault = judge(text, seq, seeds);
+      if (fault == LineFault::newer_schema && !newer)
+        newer = newer_than_us(directory + "/" + name, line_number);
+      const bool intact = seq > 0 && fault == LineFault::none;
+      LogTail one(LogPosition{.seq = seq - 1, .crc = 0, .offset = 0});
       if (intact) one.add(std::string(text) + "\n");
       const bool applied = intact && one.replay_onto(salvage.records).has_value();
       ++(applied ? salvage.intact_lines : salvage.damaged_lines);
-      seed = stated_crc(text).value_or(0);
+      const std::size_t body = text.size() - std::min(text.size(), kCrcSuffixLength);
+      seeds = {stated_crc(text).value_or(0), crc32c(seeds[0], text.substr(0, body))};
     });
   }
+  // What a newer dibs wrote is not damage, and leaving it out would lose it.
+  if (newer) return fail(*std::move(newer));
   return salvage;
 }
 

@@ -7,7 +7,8 @@
 //
 // What every store promises (store_contract_test.h checks each):
 // - A commit happens whole or not at all, and only if every expectation held at that moment.
-// - `committed` means durable, as far as promises() says.
+// - `committed` means durable, as far as promises() says. A transaction without writes changes
+//   nothing, and `committed` then means that what its expectations saw is durable.
 // - Every commit gets a fence larger than any its keys ever had, through removal and reopening.
 // - An error means that nothing happened. Where a store cannot know, it says OutcomeUnknown, and
 // the
