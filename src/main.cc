@@ -1,5 +1,6 @@
 // dibs: from the world to the command line. The only file that names concrete stores, and the only
 // one that knows the process it runs in.
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
@@ -16,8 +17,23 @@
 #include "sys/posix_file_system.h"
 #include "sys/randomness.h"
 
+namespace {
+// A stream that was closed when we started is a number that the next file opened gets, and what is
+// meant for the person would be written into it.
+void fill_closed_streams() {
+  while (true) {
+    const int fd = ::open("/dev/null", O_RDWR);
+    if (fd < 0) return;
+    if (fd <= STDERR_FILENO) continue;
+    ::close(fd);
+    return;
+  }
+}
+}  // namespace
+
 int main(int argc, char** argv) {
   using namespace dibs;
+  fill_closed_streams();
   // A reader that goes away must not kill a command half-way through its work.
   std::signal(SIGPIPE, SIG_IGN);
 
