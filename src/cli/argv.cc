@@ -31,41 +31,12 @@ bool is_group(std::string_view word) {
 
 std::string hint_for_command(std::string_view word) {
   std::vector<std::string_view> names;
-  for (const Command& command : commands()) names.push_back(command.name);
+  for (const Command& command : commands()) {
+    names.push_back(command.name);
+    names.push_back(command.name.substr(0, command.name.find(' ')));  // clam → claim
+  }
   const std::optional<std::string_view> near = nearest(word, names);
   return near ? fmt::format("did you mean: dibs {}", *near) : "see the commands: dibs help";
-}
-
-// The command is named by the first word that is no option, and by the next one too if that is a
-// group. Global options may stand before, between and after.
-Result<Chosen> choose(const std::vector<std::string>& arguments) {
-  Chosen chosen;
-  std::string name;
-  bool named = false;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string& word = arguments[i];
-    if (named || is_option(word)) {
-      chosen.rest.push_back(word);
-      const Option* global = find_option(global_options(), word);
-      if (!named && global != nullptr && global->takes != Takes::nothing &&
-          i + 1 < arguments.size()) {
-        chosen.rest.push_back(arguments[++i]);
-      }
-      continue;
-    }
-    name += (name.empty() ? "" : " ") + word;
-    const auto found = std::ranges::find(commands(), name, &Command::name);
-    if (found != commands().end()) {
-      chosen.command = &*found;
-      named = true;
-    } else if (!is_group(name)) {
-      return fail(ErrorKind::usage,
-                  fmt::format("there is no command '{}'", printable(name.substr(0, 80))),
-                  hint_for_command(name));
-    }
-  }
-  if (!chosen.command) chosen.group = name;
-  return chosen;
 }
 
 // Options of the contract that later versions have; refused by name rather than as a typo.
@@ -89,6 +60,42 @@ Error unknown_option(const std::string& name, const Command& command) {
           .hint = near ? fmt::format("did you mean {}?", *near)
                        : fmt::format("see what there is: dibs {}{}--help", command.name,
                                      command.name.empty() ? "" : " ")};
+}
+
+// The command is named by the first word that is no option, and by the next one too if that is a
+// group. Global options may stand before, between and after.
+Result<Chosen> choose(const std::vector<std::string>& arguments) {
+  Chosen chosen;
+  std::string name;
+  bool named = false;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    if (named || is_option(word)) {
+      chosen.rest.push_back(word);
+      const Option* global = find_option(global_options(), word.substr(0, word.find('=')));
+      // Before the command only global options can stand; of another one we could not even know
+      // whether the next word is its value or the command.
+      if (!named && global == nullptr)
+        return fail(unknown_option(word.substr(0, word.find('=')), Command{}));
+      const bool has_value = word.find('=') != std::string::npos;
+      if (!named && global->takes != Takes::nothing && !has_value && i + 1 < arguments.size()) {
+        chosen.rest.push_back(arguments[++i]);
+      }
+      continue;
+    }
+    name += (name.empty() ? "" : " ") + word;
+    const auto found = std::ranges::find(commands(), name, &Command::name);
+    if (found != commands().end()) {
+      chosen.command = &*found;
+      named = true;
+    } else if (!is_group(name)) {
+      return fail(ErrorKind::usage,
+                  fmt::format("there is no command '{}'", printable(name.substr(0, 80))),
+                  hint_for_command(name));
+    }
+  }
+  if (!chosen.command) chosen.group = name;
+  return chosen;
 }
 
 Result<void> check_value(const Option& option, const std::string& value) {

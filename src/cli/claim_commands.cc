@@ -217,7 +217,7 @@ void show_beat(Terminal& terminal, const verbs::Beat& beat) {
   for (const std::string& warning : beat.warnings) terminal.warn(warning);
   for (const HeldLease& held : beat.lost) {
     terminal.warn(fmt::format("the lease on {} had ended; take it again: dibs claim acquire {}",
-                              printable(held.resource.text), printable(held.resource.text)));
+                              printable(held.resource.text), shell_word(held.resource.text)));
   }
   terminal.reply(beat_json(beat));
   terminal.say(fmt::format("{} {} lease{} of {}", terminal.styled(Style::good, "extended"),

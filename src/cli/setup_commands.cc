@@ -168,12 +168,9 @@ constexpr std::array<Option, 1> kDoctorOptions{
 
 Done run_doctor(Invocation& call) {
   if (call.args.has("--fix")) {
-    const Result<verbs::Initialised> initialised = verbs::init(call.workspace);
-    if (!initialised) return fail(initialised.error());
-    const Result<verbs::Recovered> recovered = verbs::recover(call.workspace, /*salvage=*/false);
-    if (!recovered) return fail(recovered.error());
-    for (const std::string& note : recovered->report.notes)
-      call.terminal.say(fmt::format("fixed    {}", note));
+    const Result<std::vector<std::string>> notes = verbs::mend(call.workspace);
+    if (!notes) return fail(notes.error());
+    for (const std::string& note : *notes) call.terminal.say(fmt::format("fixed    {}", note));
   }
   JsonArray findings;
   std::size_t problems = 0;

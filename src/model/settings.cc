@@ -226,15 +226,20 @@ Result<std::string> with_setting(std::string_view text, const Assignment& assign
   const std::string section = assignment.key.substr(0, dot);
   const std::string name = assignment.key.substr(dot + 1);
   const bool quoted = find_setting(assignment.key)->type == SettingType::choice;
-  const std::string line =
-      fmt::format("{} = {}{}{}", name, quoted ? "\"" : "", assignment.value, quoted ? "\"" : "");
+  const std::string value = quoted ? '"' + assignment.value + '"' : assignment.value;
+  const std::string line = fmt::format("{} = {}", name, value);
 
   std::vector<std::string> lines;
   for (const std::string_view part : split(text, '\n')) lines.emplace_back(part);
   if (!lines.empty() && lines.back().empty()) lines.pop_back();
   const toml::node_view<const toml::node> found = (*table)[section][name];
   if (found) {
-    lines.at(found.node()->source().begin.line - 1) = line;
+    // The value alone is replaced, so that a comment after it stays.
+    const toml::source_region& at = found.node()->source();
+    std::string& old = lines.at(at.begin.line - 1);
+    const std::size_t begin = std::min<std::size_t>(at.begin.column - 1, old.size());
+    const std::size_t end = std::clamp<std::size_t>(at.end.column - 1, begin, old.size());
+    old.replace(begin, end - begin, value);
   } else {
     const auto header = std::ranges::find(lines, fmt::format("[{}]", section),
                                           [](const std::string& l) { return trim(l); });

@@ -92,6 +92,7 @@ class FileSystem {
   // Fine when it is there already; sets exactly `mode`, whatever the umask, when it makes it.
   [[nodiscard]] virtual Done make_directory(const std::string& path,
                                             unsigned mode = kPrivateDirectory) = 0;
+  [[nodiscard]] virtual Done change_mode(const std::string& path, unsigned mode) = 0;
   [[nodiscard]] virtual Result<std::vector<std::string>> list(const std::string& directory) = 0;
   // Nothing when there is nothing at `path`. Does not follow a final symbolic link.
   [[nodiscard]] virtual Result<std::optional<FileStatus>> status(const std::string& path) = 0;

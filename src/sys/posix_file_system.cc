@@ -210,7 +210,7 @@ Result<std::unique_ptr<FileLock>> PosixFileSystem::lock(const std::string& path,
                                                         unsigned mode) {
   // Opened for reading where it exists: a lock must be possible on a read-only disk, so that the
   // error that follows is about writing, and on a full one, where nothing can be created.
-  constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NOCTTY;
+  constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
   Descriptor fd(retrying([&] { return ::open(path.c_str(), kFlags | O_RDONLY); }));
   if (!fd.is_open() && errno == ENOENT) {
     fd =
@@ -218,6 +218,12 @@ Result<std::unique_ptr<FileLock>> PosixFileSystem::lock(const std::string& path,
     if (fd.is_open()) widen_to(fd.get(), mode);
   }
   if (!fd.is_open()) return failed("open", path, errno);
+  struct stat status{};
+  if (::fstat(fd.get(), &status) != 0) return failed("look at", path, errno);
+  if (!S_ISREG(status.st_mode)) {
+    return fail(ErrorKind::internal, fmt::format("{} is not a file", printable(path)),
+                fmt::format("remove it, then run the command again: rm {}", shell_word(path)));
+  }
   const int operation = patience == Patience::wait ? LOCK_EX : LOCK_EX | LOCK_NB;
   if (retrying([&] { return ::flock(fd.get(), operation); }) != 0) {
     if (errno == EWOULDBLOCK) return std::unique_ptr<FileLock>();
@@ -299,6 +305,11 @@ Done PosixFileSystem::make_directory(const std::string& path, unsigned mode) {
   return S_ISDIR(status.st_mode)
              ? Done{}
              : failed("create", path, S_ISLNK(status.st_mode) ? ELOOP : ENOTDIR);
+}
+
+Done PosixFileSystem::change_mode(const std::string& path, unsigned mode) {
+  if (::chmod(path.c_str(), mode) == 0) return {};
+  return failed("set the mode of", path, errno);
 }
 
 Result<std::vector<std::string>> PosixFileSystem::list(const std::string& directory) {

@@ -19,6 +19,7 @@ class PosixFileSystem final : public FileSystem {
   [[nodiscard]] Done remove(const std::string& path) override;
   [[nodiscard]] Done sync_directory(const std::string& path) override;
   [[nodiscard]] Done make_directory(const std::string& path, unsigned mode) override;
+  [[nodiscard]] Done change_mode(const std::string& path, unsigned mode) override;
   [[nodiscard]] Result<std::vector<std::string>> list(const std::string& directory) override;
   [[nodiscard]] Result<std::optional<FileStatus>> status(const std::string& path) override;
   [[nodiscard]] Result<std::string> real_path(const std::string& path) override;

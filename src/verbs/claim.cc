@@ -171,11 +171,17 @@ Result<std::vector<PastEvent>> past_of(Ledger& ledger, const LeaseRef& ref) {
   return std::move(history->events);
 }
 
-// A refusal for want of a lease, made precise: it was lost, and how, or there never was one.
+// A refusal for want of a lease, made precise: it was lost, and how, or there never was one. By
+// resource, another may hold it by now; what the caller needs to know is that it lost it.
 Error explained(Ledger& ledger, const Error& error, const Claimant& who, const LeaseRef& ref) {
-  if (error.kind != ErrorKind::not_found) return error;
+  const bool taken = error.kind == ErrorKind::held && std::holds_alternative<Resource>(ref);
+  if (error.kind != ErrorKind::not_found && !taken) return error;
   const Result<std::vector<PastEvent>> past = past_of(ledger, ref);
-  return past ? explain_absence(*past, who, ref) : past.error();
+  if (!past) return past.error();
+  const Error absence = explain_absence(*past, who, ref);
+  const bool lost =
+      absence.kind == ErrorKind::lease_lost && own_release(*past, who, ref) == nullptr;
+  return taken && !lost ? error : absence;
 }
 
 /// What every verb on one lease of the caller's own starts from.
@@ -298,10 +304,14 @@ Result<Released> release(Workspace& workspace, const std::string& lease) {
     const HeldLease& released = settled->reply.front();
     return Released{.resource = released.resource, .lease = released.lease.id, .already = false};
   }
-  if (settled.error().kind != ErrorKind::not_found) return fail(settled.error());
+  if (settled.error().kind != ErrorKind::not_found) {
+    return fail(explained(asked->ledger, settled.error(), asked->who, asked->ref));
+  }
   const Result<std::vector<PastEvent>> past = past_of(asked->ledger, asked->ref);
   if (!past) return fail(past.error());
   if (const PastEvent* before = own_release(*past, asked->who, asked->ref)) {
+    if (Done durable = asked->ledger.confirm(before->event.resource); !durable)
+      return fail(durable.error());
     return Released{
         .resource = before->event.resource, .lease = before->event.lease, .already = true};
   }
@@ -394,7 +404,8 @@ Result<std::vector<ListedLease>> list(Workspace& workspace, const List& request)
     if (!who) return fail(who.error());
     session = who->session;
   }
-  Result<std::vector<ListedLease>> leases = survey(workspace, Selection::everything());
+  Result<std::vector<ListedLease>> leases =
+      survey(workspace, Selection::with_text(session ? session->text : ""));
   if (!leases) return fail(leases.error());
   std::erase_if(*leases, [&](const ListedLease& entry) {
     if (agent && entry.lease.agent != *agent) return true;

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/name_encoding.h"
+#include "base/text.h"
 #include "verbs/claim.h"
 
 namespace dibs::verbs {
@@ -17,6 +18,13 @@ void write_heartbeat_file(Workspace& workspace, const Claimant& who, const Insta
                           std::int64_t interval_secs) {
   const Result<std::string> directory = workspace.directory();
   if (!directory) return;
+  const std::string folder = *directory + "/heartbeat";
+  const auto status = workspace.system().files.status(folder);
+  if (!status || !status->has_value() || (*status)->kind != FileKind::directory) {
+    workspace.warn(
+        fmt::format("{} is not a directory; put it right with: dibs doctor", printable(folder)));
+    return;
+  }
   JsonObject json;
   json.add("schema_version", 1)
       .add("agent_id", who.agent.text)
@@ -26,7 +34,7 @@ void write_heartbeat_file(Workspace& workspace, const Claimant& who, const Insta
       .add("pid", who.process ? who.process->pid : workspace.system().machine.own_pid())
       .add("last_beat", rfc3339(now.unix_ms))
       .add("interval_secs", interval_secs);
-  const std::string path = *directory + "/heartbeat/" + encode_name(who.agent.text) + ".json";
+  const std::string path = folder + "/" + encode_name(who.agent.text) + ".json";
   (void)workspace.system().files.replace_file(path, json.text() + "\n", workspace.file_mode());
 }
 
@@ -48,6 +56,13 @@ std::int64_t pause_ms(const Beat& beat, std::int64_t every_secs) {
     if (!held.lease.indefinite()) ms = std::min(ms, held.lease.ttl_secs * 1000 / 3);
   }
   return std::max<std::int64_t>(ms, 100);
+}
+
+// Whether nothing is left to keep alive: every lease of the last good beat has ended by now.
+bool all_over(const Beat& last, const Instant& now) {
+  return std::ranges::all_of(last.extended, [&](const HeldLease& held) {
+    return held.lease.expires && has_passed(*held.lease.expires, now);
+  });
 }
 
 bool has_ended(Workspace& workspace, const ProcessTie& process) {
@@ -115,16 +130,24 @@ Done heartbeat_loop(Workspace& workspace, const BeatLoop& request,
   // from everyone else.
   const std::int64_t give_up_ms =
       clock.now().boot_ms + (*settings)->integer("coordination.daemon_max_secs") * 1000;
+  std::optional<Beat> last;
   while (true) {
     if (who->process && has_ended(workspace, *who->process)) return {};
     if (!who->process && clock.now().boot_ms >= give_up_ms) return {};
-    const Result<Beat> beat = beat_once(workspace, *who, request.every_secs);
-    if (!beat) return fail(beat.error());
-    on_beat(*beat);
-    if (!who->process && beat->extended.empty()) return {};
+    Result<Beat> beat = beat_once(workspace, *who, request.every_secs);
+    if (beat) {
+      on_beat(*beat);
+      last = *std::move(beat);
+    } else if (!last || all_over(*last, clock.now())) {
+      return fail(beat.error());
+    } else {
+      // A full disk may have room again before the leases end: they are not given up for one beat.
+      workspace.warn(beat.error().message);
+    }
+    if (!who->process && last->extended.empty()) return {};
     // Short steps, so that the end of the process is noticed soon.
     constexpr std::int64_t kStepMs = 500;
-    for (std::int64_t left_ms = pause_ms(*beat, request.every_secs); left_ms > 0;
+    for (std::int64_t left_ms = pause_ms(*last, request.every_secs); left_ms > 0;
          left_ms -= kStepMs) {
       clock.sleep_ms(std::min(left_ms, kStepMs));
       if (who->process && has_ended(workspace, *who->process)) return {};

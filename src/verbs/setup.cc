@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "verbs/claim.h"
 
@@ -49,28 +51,57 @@ void check_agent(Workspace& workspace, std::vector<Finding>& findings) {
   }
 }
 
-// Modes wider than the repository's own sharing let others read or change who holds what.
-void check_modes(Workspace& workspace, const std::string& directory,
-                 std::vector<Finding>& findings) {
+/// A path in .git/dibs whose mode is not the one that the repository's sharing asks for.
+struct WrongMode {
+  std::string path;
+  unsigned is = 0;
+  unsigned wanted = 0;
+};
+
+// Wider modes let others read or change who holds what; narrower ones lock out a group that shares.
+std::vector<WrongMode> wrong_modes(Workspace& workspace, const std::string& directory) {
+  std::vector<WrongMode> wrong;
+  FileSystem& files = workspace.system().files;
   const Result<const Repository*> repository = workspace.repository();
-  if (!repository) return;
-  const unsigned wanted = shared_directory_mode(workspace.system().files, **repository);
-  for (const char* below : {"", "/locks", "/heartbeat"}) {
-    const auto status = workspace.system().files.status(directory + below);
-    if (!status || !status->has_value()) continue;
-    if ((*status)->kind != FileKind::directory) {
-      findings.push_back(
-          {.level = Finding::Level::problem,
-           .what = fmt::format("{}{} is not a directory", printable(directory), below),
-           .fix = "remove it, then run: dibs init"});
-    } else if (((*status)->mode & 0777U) != (wanted & 0777U)) {
-      findings.push_back(
-          {.level = Finding::Level::warning,
-           .what =
-               fmt::format("{}{} has mode {:o}, and this repository wants {:o}",
-                           printable(directory), below, (*status)->mode & 0777U, wanted & 0777U),
-           .fix = fmt::format("chmod {:o} '{}{}'", wanted, printable(directory), below)});
+  if (!repository) return wrong;
+  const unsigned wanted = shared_directory_mode(files, **repository);
+  const auto look = [&](const std::string& path) {
+    const auto status = files.status(path);
+    if (!status || !status->has_value()) return;
+    const bool folder = (*status)->kind == FileKind::directory;
+    if (!folder && (*status)->kind != FileKind::regular) return;
+    const unsigned right = folder ? wanted : wanted & 0666U;
+    if (((*status)->mode & 0777U) != (right & 0777U))
+      wrong.push_back({.path = path, .is = (*status)->mode & 0777U, .wanted = right});
+  };
+  for (const char* folder : {"", "/locks", "/heartbeat"}) {
+    look(directory + folder);
+    const Result<std::vector<std::string>> names = files.list(directory + folder);
+    for (const std::string& name : names ? *names : std::vector<std::string>{}) {
+      const auto status = files.status(directory + folder + "/" + name);
+      if (status && status->has_value() && (*status)->kind == FileKind::regular)
+        look(directory + folder + "/" + name);
     }
+  }
+  return wrong;
+}
+
+void check_places(Workspace& workspace, const std::string& directory,
+                  std::vector<Finding>& findings) {
+  for (const char* folder : {"", "/locks", "/heartbeat"}) {
+    const auto status = workspace.system().files.status(directory + folder);
+    if (status && status->has_value() && (*status)->kind == FileKind::directory) continue;
+    findings.push_back(
+        {.level = Finding::Level::problem,
+         .what = fmt::format("{}{} is not a directory", printable(directory), folder),
+         .fix =
+             fmt::format("remove it, then run dibs init: rm {}", shell_word(directory + folder))});
+  }
+  for (const WrongMode& wrong : wrong_modes(workspace, directory)) {
+    findings.push_back({.level = Finding::Level::warning,
+                        .what = fmt::format("{} has mode {:o}, and this repository wants {:o}",
+                                            printable(wrong.path), wrong.is, wrong.wanted & 0777U),
+                        .fix = fmt::format("chmod {:o} {}", wrong.wanted, shell_word(wrong.path))});
   }
 }
 
@@ -168,10 +199,12 @@ std::vector<Finding> doctor(Workspace& workspace) {
                         .fix = directory.error().hint});
     return findings;
   }
-  check_modes(workspace, *directory, findings);
+  check_places(workspace, *directory, findings);
   if (const auto upkeep = workspace.upkeep(); upkeep && *upkeep != nullptr) {
     for (Finding& finding : (*upkeep)->inspect()) findings.push_back(std::move(finding));
   }
+  // A store that could not be read has said so; asking it again would say the same in other words.
+  if (std::ranges::count(findings, Level::problem, &Finding::level) > 0) return findings;
   const Result<std::vector<Ended>> ended =
       cleanup(workspace, {.older_than_secs = 0, .dry_run = true});
   if (!ended) {
@@ -185,6 +218,22 @@ std::vector<Finding> doctor(Workspace& workspace) {
          .fix = "dibs claim cleanup"});
   }
   return findings;
+}
+
+Result<std::vector<std::string>> mend(Workspace& workspace) {
+  const Result<Initialised> initialised = init(workspace);
+  if (!initialised) return fail(initialised.error());
+  std::vector<std::string> notes;
+  for (const WrongMode& wrong : wrong_modes(workspace, initialised->directory)) {
+    if (Done changed = workspace.system().files.change_mode(wrong.path, wrong.wanted); !changed)
+      return fail(changed.error());
+    notes.push_back(
+        fmt::format("{} now has mode {:o}", printable(wrong.path), wrong.wanted & 0777U));
+  }
+  const Result<Recovered> recovered = recover(workspace, /*salvage=*/false);
+  if (!recovered) return fail(recovered.error());
+  notes.insert(notes.end(), recovered->report.notes.begin(), recovered->report.notes.end());
+  return notes;
 }
 
 Result<Recovered> recover(Workspace& workspace, bool salvage) {

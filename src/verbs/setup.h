@@ -34,6 +34,9 @@ struct SettingLine {
 // Checks everything a user could have wrong. Findings, not errors: a doctor always answers.
 [[nodiscard]] std::vector<Finding> doctor(Workspace& workspace);
 
+// Puts right what the doctor can: missing directories, modes, leftovers of a crash. What was done.
+[[nodiscard]] Result<std::vector<std::string>> mend(Workspace& workspace);
+
 struct Recovered {
   RepairReport report;
   std::size_t expired_evicted = 0;

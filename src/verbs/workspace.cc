@@ -210,6 +210,8 @@ Result<std::optional<ProcessTie>> Workspace::process_tie(std::optional<std::int6
 }
 
 Result<Claimant> Workspace::claimant(std::optional<std::int64_t> pid) {
+  // First of all: naming a worktree writes a file, and nothing is written where dibs is not set up.
+  if (const Result<std::string> set_up = directory(); !set_up) return fail(set_up.error());
   const Result<AgentId> agent = this->agent();
   if (!agent) return fail(agent.error());
   const Result<const Settings*> settings = this->settings();
