@@ -1,0 +1,87 @@
+"""Forty processes race for a few items; a history checker decides, and a counter that only the holder may touch agrees."""
+
+import dataclasses
+
+import injection  # noqa: F401  (puts the harness on the path)
+from history import Grant, disagreements, violations
+from race import race
+
+from harness import DIBS, Repo, case, check, check_chain, main
+
+FIRST = Grant("item:1", "agent:a", 1, "A", asked=0.0, answered=1.0, release_asked=2.0, release_answered=3.0)
+SECOND = Grant("item:1", "agent:b", 2, "B", asked=2.5, answered=3.5, release_asked=4.0, release_answered=5.0)
+
+
+def planted(**changes):
+    return violations([FIRST, dataclasses.replace(SECOND, **changes)])
+
+
+@case
+def the_checker_accepts_what_could_have_been():
+    check.equal(violations([]), [])
+    check.equal(violations([FIRST, SECOND]), [])
+    check.equal(violations([SECOND, FIRST]), [], "the order of the list says nothing")
+    check.equal(planted(asked=0.5, answered=2.1), [],
+                "granted just after the release took effect, answered before it was answered")
+    check.equal(planted(resource="item:2", asked=0.5, answered=1.5), [])
+    endless = dataclasses.replace(FIRST, release_asked=float("inf"), release_answered=float("inf"), ends=2.0)
+    check.equal(violations([endless, SECOND]), [], "it ended by its ttl")
+
+
+@case
+def the_checker_rejects_planted_violations():
+    check.true(planted(asked=0.5, answered=1.5), "two holders at once")
+    check.true(planted(fence=1), "a fence given twice")
+    check.true(planted(fence=0), "a fence that went back")
+    check.true(planted(release_asked=1.0, release_answered=2.0), "released before it was granted")
+    endless = dataclasses.replace(FIRST, release_asked=float("inf"), release_answered=float("inf"))
+    check.true(violations([endless, SECOND]), "granted although nobody let go")
+    check.true(violations([dataclasses.replace(endless, ends=9.0), SECOND]), "granted before the ttl was over")
+    log = [{"seq": 1, "events": [{"op": "acquire", "lease_id": "A", "resource": "item:1", "agent_id": "agent:a"}]}]
+    check.true(disagreements([FIRST], log), "an acknowledged release that the log lacks")
+    check.true(disagreements([SECOND], log), "an acknowledged grant that the log lacks, and one that nobody was told")
+
+
+def check_race(repo, grants, counted, problems, wanted):
+    check.equal(problems, [])
+    check.equal(len(grants), wanted, "acknowledged grants")
+    check.equal(violations(grants), [])
+    check.equal(counted, len(grants), "the counter that only the holder touched")
+    lines = repo.log()
+    check.equal(disagreements(grants, lines), [])
+    check_chain(repo.log_bytes())
+    check.equal(repo.reply("claim", "list")["count"], 0)
+    repo.healthy()
+    return lines
+
+
+@case
+def without_a_lease_the_counter_loses_increments():
+    """Or else the races below would prove nothing."""
+    with Repo() as repo:
+        _, counted, problems = race(repo, workers=8, rounds=2000, items=1, dibs=DIBS, guard=False)
+        check.equal(problems, [])
+        check.true(counted < 8 * 2000, "not one increment was lost")
+
+
+@case
+def forty_processes_on_sixteen_items():
+    with Repo() as repo:
+        lines = check_race(repo, *race(repo, workers=40, rounds=25, items=16, dibs=DIBS), wanted=40 * 25)
+        check.equal(len(lines), 2 * 40 * 25)
+
+
+@case
+def twelve_processes_on_one_item():
+    with Repo() as repo:
+        check_race(repo, *race(repo, workers=12, rounds=10, items=1, dibs=DIBS), wanted=12 * 10)
+
+
+@case
+def processes_that_are_killed_at_random():
+    with Repo() as repo:
+        check_race(repo, *race(repo, workers=10, rounds=20, items=4, dibs=DIBS, kill_share=0.4), wanted=10 * 20)
+
+
+if __name__ == "__main__":
+    main()
