@@ -113,18 +113,20 @@ class Bench:
         return [time_row("acquire", "claim acquire, one process", claims, "floor", floors, 1.6)]
 
     def start_up(self):
-        """Asking what one holds: with nothing held, which is start-up alone, and with a few leases, as in real work."""
-        status = [self.dibs, "claim", "status"]
-        rows = []
-        for held in (0, HELD):
-            self.empty.reset()
-            for n in range(held):
-                quietly([self.dibs, "claim", "acquire", f"held-{n}", "-C", str(self.empty.path)],
-                        env=self.watch.environment)
-            hellos, statuses, versions = self.watch.alternate(
-                self.empty.path, self.rounds(1000), [[self.hello], status, [self.dibs, "--version"]])
-            rows.append(time_row(f"status_{held}", f"claim status, {held} leases held", statuses, "hello", hellos, 1.3))
-        return [*rows, time_row("version", "--version", versions, "hello", hellos, 1.3)]
+        """Questions, which write nothing: about one resource that is held, among a few others, and about all that one
+        holds: with nothing held, and with those few."""
+        status, version = [self.dibs, "claim", "status"], [self.dibs, "--version"]
+        self.empty.reset()
+        nothing_hellos, nothing = self.watch.alternate(self.empty.path, self.rounds(1000), [[self.hello], status])
+        for n in range(HELD):
+            quietly([self.dibs, "claim", "acquire", f"held-{n}", "-C", str(self.empty.path)],
+                    env=self.watch.environment)
+        hellos, one, own, versions = self.watch.alternate(
+            self.empty.path, self.rounds(1000), [[self.hello], [*status, "held-3"], status, version])
+        return [time_row("status_one", "claim status of a held resource", one, "hello", hellos, 1.3),
+                time_row("status_nothing", "claim status, nothing held", nothing, "hello", nothing_hellos, 1.3),
+                time_row("status_own", f"claim status, {HELD} of one's own", own, "hello", hellos, 1.6),
+                time_row("version", "--version", versions, "hello", hellos, 1.3)]
 
     def eight_at_once(self):
         claims, floors = [], []

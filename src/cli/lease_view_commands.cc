@@ -31,6 +31,8 @@ Done warn_if_ending(Invocation& call, const std::vector<verbs::ListedLease>& lea
 }
 
 void reply_list(Terminal& terminal, const std::vector<verbs::ListedLease>& leases) {
+  if (!terminal.json())
+    return;  // what nobody reads is not written: it would be a seventh of a status
   JsonArray array;
   for (const verbs::ListedLease& entry : leases) array.add_raw(listed_json(entry));
   terminal.reply(
@@ -43,6 +45,18 @@ constexpr std::array<Positional, 1> kMaybeResource{
       .least = 0}}};
 constexpr std::array<Option, 1> kStatusOptions{
     {{.name = "--item", .takes = Takes::text, .value = "ID", .meaning = "the same as item:ID"}}};
+
+void reply_status(Terminal& terminal, const verbs::Status& status) {
+  JsonObject reply;
+  reply.add("resource", status.resource.text).add("is_locked", !status.leases.empty());
+  if (!status.leases.empty()) reply.add_raw("lease", listed_json(status.leases.front()));
+  if (status.leases.size() > 1) {
+    JsonArray all;
+    for (const verbs::ListedLease& entry : status.leases) all.add_raw(listed_json(entry));
+    reply.add_raw("leases", all.text());
+  }
+  terminal.reply(reply);
+}
 
 Done run_status(Invocation& call) {
   std::optional<std::string> resource = call.args.word(0);
@@ -62,15 +76,7 @@ Done run_status(Invocation& call) {
   }
   const Result<verbs::Status> status = verbs::status(call.workspace, *resource);
   if (!status) return fail(status.error());
-  JsonObject reply;
-  reply.add("resource", status->resource.text).add("is_locked", !status->leases.empty());
-  if (!status->leases.empty()) reply.add_raw("lease", listed_json(status->leases.front()));
-  if (status->leases.size() > 1) {
-    JsonArray all;
-    for (const verbs::ListedLease& entry : status->leases) all.add_raw(listed_json(entry));
-    reply.add_raw("leases", all.text());
-  }
-  call.terminal.reply(reply);
+  if (call.terminal.json()) reply_status(call.terminal, *status);
   if (status->leases.empty())
     call.terminal.say(fmt::format("{} is free", printable(status->resource.text)));
   print_listed(call.terminal, status->leases);

@@ -204,6 +204,22 @@ Result<Decision<Grants>> release(const Board& board, const Claimant& who, const 
 Result<Decision<Grants>> transfer(const Board& board, const TransferRequest& request) {
   const Result<Place> place = own(board, request.lease, request.who);
   if (!place) return fail(place.error());
+  // A session has one lease on a resource. A second would outlive the release of the first, and
+  // stand in the way of its upgrade.
+  Seat seat = *place->seat;
+  std::vector<Event> events;
+  for (const Lease& other : place->seat->holding.leases) {
+    if (other.id == place->lease->id || other.session != request.to.session) continue;
+    const Standing standing = standing_of(other, board, Policy{});
+    if (standing.held()) {
+      return fail(
+          ErrorKind::refused,
+          fmt::format("{} shares {} already", request.to.session.text, place->key.text),
+          fmt::format("release yours instead: dibs claim release {}", place->lease->id.text));
+    }
+    events.push_back(eviction(place->key, other, standing));
+    seat.holding = without(seat.holding, other.id);
+  }
   Lease lease = *place->lease;
   lease.id = request.new_id;
   lease.agent = request.to.agent;
@@ -218,7 +234,12 @@ Result<Decision<Grants>> transfer(const Board& board, const TransferRequest& req
   if (lease.expires) event.expires_unix_ms = lease.expires->unix_ms;
   event.to_lease = lease.id;
   event.to_agent = lease.agent;
-  return replaced(*place, lease, std::move(event));
+  events.push_back(std::move(event));
+  Decision<Grants> decision;
+  put(decision.changes, place->key, seat, with(seat.holding, place->lease->id, lease));
+  decision.changes.events = std::move(events);
+  decision.reply.push_back({.resource = place->key, .lease = lease, .already_held = false});
+  return decision;
 }
 
 Result<Decision<Grants>> force_evict(const Board& board, const AgentId& by, const LeaseRef& ref,
