@@ -1,0 +1,334 @@
+// The read–decide–commit loop, on a store that answers as a test says, and what the ledger
+// concludes about processes.
+#include "ledger/ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <functional>
+#include <string>
+#include <variant>
+
+#include "base/text.h"
+#include "store/memory.h"
+#include "testing/fake_clock.h"
+#include "testing/fake_machine.h"
+#include "testing/seeded_random.h"
+
+namespace dibs {
+namespace {
+
+/// A memory store whose next answers can be changed.
+class ScriptedStore final : public Store {
+ public:
+  explicit ScriptedStore(Clock& clock) : store_(clock) {}
+
+  /// What happens to one commit before it reaches the store, and what is said about it.
+  using Script = std::function<Result<Outcome>(const Transaction&)>;
+  void next_commit(Script script) { scripts_.push_back(std::move(script)); }
+  void fail_reads_after(int answered) { reads_left_ = answered; }
+
+  Result<View> read(const Selection& selection) override {
+    ++reads;
+    if (reads_left_ == 0) return fail(ErrorKind::unreachable, "no answer");
+    if (reads_left_ > 0) --reads_left_;
+    return store_.read(selection);
+  }
+  Result<Outcome> commit(const Transaction& transaction) override {
+    ++commits;
+    if (scripts_.empty()) return store_.commit(transaction);
+    const Script script = std::move(scripts_.front());
+    scripts_.pop_front();
+    return script(transaction);
+  }
+  Result<Cursor> wait(Cursor since, std::int64_t most_ms) override {
+    return store_.wait(since, most_ms);
+  }
+  Result<History> history(const HistoryQuery& query) override { return store_.history(query); }
+  Promises promises() const override { return store_.promises(); }
+  Store& inner() { return store_; }
+
+  int reads = 0;
+  int commits = 0;
+
+ private:
+  MemoryStore store_;
+  std::deque<Script> scripts_;
+  int reads_left_ = -1;
+};
+
+class LedgerTest : public testing::Test {
+ protected:
+  static Claimant who(const std::string& name) {
+    return {.agent = {"agent:" + name}, .session = {"agent:" + name + "@wt:1"}};
+  }
+  AcquireRequest request(const Claimant& claimant, std::int64_t ttl_secs = 600) {
+    return {.who = claimant,
+            .resources = {{.kind = ResourceKind::item, .name = "1"}},
+            .new_ids = {random_.lease_id(clock_.now().unix_ms)},
+            .mode = Mode::exclusive,
+            .ttl_secs = ttl_secs,
+            .takeover = Takeover::ended_only,
+            .reason = {},
+            .policy = {}};
+  }
+  Result<Ledger::Settled<Grants>> take(const AcquireRequest& asked) {
+    return ledger_.settle<Grants>(Selection::of({{"item:1"}}),
+                                  [&](const Board& board) { return acquire(board, asked); });
+  }
+  Result<Ledger::Settled<Grants>> give_back(const Claimant& claimant) {
+    return ledger_.settle<Grants>(Selection::of({{"item:1"}}), [&](const Board& board) {
+      return release(board, claimant, Resource{.kind = ResourceKind::item, .name = "1"});
+    });
+  }
+  Outcome commit_for_real(const Transaction& transaction) {
+    return *store_.inner().commit(transaction);
+  }
+
+  FakeClock clock_;
+  SeededRandom random_{1};
+  FakeMachine machine_;
+  ScriptedStore store_{clock_};
+  std::vector<Event> heard_;
+  Ledger ledger_{store_, clock_, random_, machine_,
+                 [this](const std::vector<Event>& events) { heard_ = events; }};
+};
+
+const auto kLose = [](const Transaction&) -> Result<Outcome> { return LostRace{}; };
+
+TEST_F(LedgerTest, CommitsWhatTheRuleDecidedAndTellsTheFence) {
+  const auto settled = take(request(who("a")));
+  ASSERT_TRUE(settled);
+  EXPECT_EQ(settled->fence, Fence{1});
+  ASSERT_EQ(heard_.size(), 1U);
+  EXPECT_EQ(heard_[0].op, Op::acquire);
+}
+
+TEST_F(LedgerTest, WritesNothingWhenThereIsNothingToWrite) {
+  ASSERT_TRUE(take(request(who("a"))));
+  heard_.clear();
+  const auto again = take(request(who("a")));
+  ASSERT_TRUE(again);
+  EXPECT_FALSE(again->fence);
+  EXPECT_TRUE(again->reply.front().already_held);
+  EXPECT_EQ(store_.inner().read(Selection{})->cursor, Cursor{1}) << "confirmed, and not written";
+  EXPECT_TRUE(heard_.empty());
+}
+
+TEST_F(LedgerTest, ConfirmsThatWhatItRepeatsIsStillSo) {
+  ASSERT_TRUE(take(request(who("a"))));
+  store_.next_commit([&](const Transaction& transaction) -> Result<Outcome> {
+    EXPECT_TRUE(transaction.writes.empty());
+    Ledger other(store_.inner(), clock_, random_, machine_);
+    EXPECT_TRUE(other.settle<Grants>(Selection::of({{"item:1"}}), [&](const Board& board) {
+      return force_evict(board, {"human:b"}, Resource{.kind = ResourceKind::item, .name = "1"},
+                         "r");
+    }));
+    return commit_for_real(transaction);
+  });
+  const auto again = take(request(who("a")));
+  ASSERT_TRUE(again);
+  EXPECT_FALSE(again->reply.front().already_held) << "it had been taken away in between";
+  EXPECT_EQ(again->fence, Fence{3});
+}
+
+TEST_F(LedgerTest, ReadsAndDecidesAgainAfterALostRace) {
+  store_.next_commit(kLose);
+  ASSERT_TRUE(take(request(who("a"))));
+  EXPECT_EQ(store_.reads, 2);
+  EXPECT_EQ(clock_.slept_ms(), 0) << "the first time at once";
+}
+
+TEST_F(LedgerTest, RefusesWhenTheOtherWonTheRace) {
+  store_.next_commit([&](const Transaction& transaction) -> Result<Outcome> {
+    const Claimant other = who("b");
+    Ledger theirs(store_.inner(), clock_, random_, machine_);
+    const AcquireRequest asked = request(other);
+    EXPECT_TRUE(theirs.settle<Grants>(Selection::of({{"item:1"}}),
+                                      [&](const Board& board) { return acquire(board, asked); }));
+    return commit_for_real(transaction);
+  });
+  const auto refused = take(request(who("a")));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::held);
+  EXPECT_TRUE(contains(refused.error().message, "agent:b"));
+}
+
+TEST_F(LedgerTest, PausesLongerAndLongerAndGivesUpAsContended) {
+  for (int i = 0; i < 100; ++i) store_.next_commit(kLose);
+  const auto refused = take(request(who("a")));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::contended);
+  EXPECT_EQ(store_.commits, 16);
+  EXPECT_GT(clock_.slept_ms(), 0);
+  EXPECT_LE(clock_.slept_ms(), 14 * 500);
+  EXPECT_TRUE(heard_.empty());
+}
+
+TEST_F(LedgerTest, FindsOutThatAnUnknownCommitHappened) {
+  store_.next_commit([&](const Transaction& transaction) -> Result<Outcome> {
+    (void)commit_for_real(transaction);
+    return OutcomeUnknown{"the line went dead"};
+  });
+  const auto settled = take(request(who("a")));
+  ASSERT_TRUE(settled);
+  EXPECT_EQ(settled->fence, Fence{1});
+  EXPECT_EQ(store_.commits, 1);
+  EXPECT_EQ(heard_.size(), 1U);
+}
+
+TEST_F(LedgerTest, TriesAgainWhenAnUnknownCommitDidNotHappen) {
+  store_.next_commit(
+      [](const Transaction&) -> Result<Outcome> { return OutcomeUnknown{"the line went dead"}; });
+  const auto settled = take(request(who("a")));
+  ASSERT_TRUE(settled);
+  EXPECT_EQ(store_.commits, 2);
+}
+
+TEST_F(LedgerTest, NeverCallsAnUnknownOutcomeSuccessWhenItCannotLook) {
+  store_.next_commit([&](const Transaction& transaction) -> Result<Outcome> {
+    (void)commit_for_real(transaction);
+    return OutcomeUnknown{"the line went dead"};
+  });
+  store_.fail_reads_after(1);
+  const auto settled = take(request(who("a")));
+  ASSERT_FALSE(settled);
+  EXPECT_EQ(settled.error().kind, ErrorKind::unreachable);
+  EXPECT_TRUE(contains(settled.error().message, "not known")) << settled.error().message;
+  EXPECT_TRUE(heard_.empty());
+}
+
+TEST_F(LedgerTest, NeverTakesAnothersWriteForItsOwnUnknownOne) {
+  store_.next_commit([&](const Transaction& transaction) -> Result<Outcome> {
+    Transaction theirs = transaction;
+    theirs.nonce = random_.nonce();
+    (void)commit_for_real(theirs);
+    return OutcomeUnknown{"the line went dead"};
+  });
+  const auto settled = take(request(who("a")));
+  ASSERT_FALSE(settled);
+  EXPECT_EQ(settled.error().kind, ErrorKind::unreachable);
+}
+
+TEST_F(LedgerTest, DoesNotCallAReleaseDoneWhenItCannotBeToldFromAnothers) {
+  ASSERT_TRUE(take(request(who("a"))));
+  store_.next_commit([&](const Transaction& transaction) -> Result<Outcome> {
+    (void)commit_for_real(transaction);
+    return OutcomeUnknown{"the line went dead"};
+  });
+  const auto settled = give_back(who("a"));
+  ASSERT_FALSE(settled);
+  EXPECT_EQ(settled.error().kind, ErrorKind::unreachable);
+}
+
+TEST_F(LedgerTest, PassesOnThatTheStoreCannotBeReached) {
+  store_.fail_reads_after(0);
+  EXPECT_EQ(take(request(who("a"))).error().kind, ErrorKind::unreachable);
+  EXPECT_EQ(ledger_.look(Selection::everything()).error().kind, ErrorKind::unreachable);
+}
+
+TEST_F(LedgerTest, RefusesToGuessAboutARecordItCannotRead) {
+  (void)commit_for_real({.nonce = random_.nonce(),
+                         .expectations = {},
+                         .writes = {{.key = {"item:1"}, .value = R"({"leases":[{"mode":"odd"}]})"}},
+                         .events = {}});
+  const auto refused = take(request(who("a")));
+  ASSERT_FALSE(refused) << "unreadable is not free";
+  EXPECT_EQ(refused.error().hint, "run: dibs doctor");
+}
+
+// --- processes ---
+
+class ProcessTies : public LedgerTest {
+ protected:
+  Claimant tied(const std::string& name, std::int64_t pid, std::uint64_t ticks) {
+    machine_.start(pid, ticks);
+    Claimant claimant = who(name);
+    claimant.process = ProcessTie{.host = machine_.host_name(),
+                                  .boot = clock_.now().boot,
+                                  .pid_namespace = machine_.pid_namespace(),
+                                  .pid = pid,
+                                  .start_ticks = ticks};
+    return claimant;
+  }
+  // Whether another gets in, and why.
+  std::string reason_for_takeover() {
+    heard_.clear();
+    const auto taken = take(request(who("b")));
+    return taken ? heard_.front().reason : "";
+  }
+};
+
+TEST_F(ProcessTies, KeepALeaseWhileTheProcessRuns) {
+  ASSERT_TRUE(take(request(tied("a", 42, 1000))));
+  EXPECT_EQ(reason_for_takeover(), "");
+}
+
+TEST_F(ProcessTies, EndALeaseWithTheProcess) {
+  ASSERT_TRUE(take(request(tied("a", 42, 1000))));
+  machine_.end(42);
+  EXPECT_EQ(reason_for_takeover(), "process 42 is gone");
+}
+
+TEST_F(ProcessTies, EndALeaseWhoseProcessIsAZombie) {
+  ASSERT_TRUE(take(request(tied("a", 42, 1000))));
+  machine_.leave_zombie(42);
+  EXPECT_EQ(reason_for_takeover(), "process 42 is gone");
+}
+
+TEST_F(ProcessTies, AreNotFooledByAReusedPid) {
+  ASSERT_TRUE(take(request(tied("a", 42, 1000))));
+  machine_.end(42);
+  machine_.start(42, 2000);
+  EXPECT_EQ(reason_for_takeover(), "process 42 is gone");
+}
+
+TEST_F(ProcessTies, OfAnotherNamespaceAreNotJudged) {
+  ASSERT_TRUE(take(request(tied("a", 42, 1000))));
+  machine_.end(42);
+  machine_.set_pid_namespace(7);
+  EXPECT_EQ(reason_for_takeover(), "");
+  clock_.advance_ms(600'000);
+  EXPECT_NE(reason_for_takeover(), "") << "it still ends by its ttl";
+}
+
+TEST_F(ProcessTies, WithoutAKnownNamespaceAreNotJudged) {
+  Claimant claimant = tied("a", 42, 1000);
+  claimant.process->pid_namespace = 0;
+  ASSERT_TRUE(take(request(claimant)));
+  machine_.end(42);
+  machine_.set_pid_namespace(0);
+  EXPECT_EQ(reason_for_takeover(), "");
+}
+
+TEST_F(ProcessTies, ThatTheSystemHidesCountAsRunning) {
+  ASSERT_TRUE(take(request(tied("a", 42, 1000))));
+  machine_.hide(42);
+  EXPECT_EQ(reason_for_takeover(), "");
+}
+
+TEST_F(ProcessTies, EndWithTheBootEvenIfThePidRunsAgain) {
+  ASSERT_TRUE(take(request(tied("a", 42, 1000))));
+  clock_.reboot();
+  machine_.reboot(clock_.now().boot);
+  machine_.start(42, 1000);
+  EXPECT_TRUE(contains(reason_for_takeover(), "restarted"));
+}
+
+TEST_F(ProcessTies, ToNoneSurviveARebootUntilTheWallClockEndsThem) {
+  ASSERT_TRUE(take(request(who("a"), 600)));
+  clock_.reboot(300'000);
+  EXPECT_EQ(reason_for_takeover(), "");
+  clock_.advance_ms(300'000);
+  EXPECT_TRUE(contains(reason_for_takeover(), "expired"));
+}
+
+TEST_F(ProcessTies, OfADeadHolderLetItDoNothingMore) {
+  const Claimant holder = tied("a", 42, 1000);
+  ASSERT_TRUE(take(request(holder)));
+  machine_.end(42);
+  EXPECT_EQ(give_back(holder).error().kind, ErrorKind::lease_lost);
+}
+
+}  // namespace
+}  // namespace dibs
