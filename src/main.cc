@@ -1,6 +1,5 @@
 // dibs: from the world to the command line. The only file that names concrete stores, and the only
 // one that knows the process it runs in.
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
@@ -16,20 +15,7 @@
 #include "sys/machine.h"
 #include "sys/posix_file_system.h"
 #include "sys/randomness.h"
-
-namespace {
-// A stream that was closed when we started is a number that the next file opened gets, and what is
-// meant for the person would be written into it.
-void fill_closed_streams() {
-  while (true) {
-    const int fd = ::open("/dev/null", O_RDWR);
-    if (fd < 0) return;
-    if (fd <= STDERR_FILENO) continue;
-    ::close(fd);
-    return;
-  }
-}
-}  // namespace
+#include "sys/standard_streams.h"
 
 int main(int argc, char** argv) {
   using namespace dibs;
