@@ -12,7 +12,7 @@
 
 namespace dibs {
 
-inline constexpr std::size_t kRecordBytesMax = 64 * 1024;
+inline constexpr std::size_t kRecordBytesMax = 64UL * 1024;
 inline constexpr std::size_t kTransactionWritesMax = 256;
 
 /// A record as a store gives it back. The value is JSON text that stores never look into.

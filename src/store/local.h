@@ -71,6 +71,11 @@ class LocalStore final : public Store, public Upkeep {
   [[nodiscard]] Result<Halt> load(bool locked);
   [[nodiscard]] Result<Halt> rebuild();
   [[nodiscard]] Result<std::optional<LogPosition>> start_of_tail();
+  [[nodiscard]] Result<std::optional<LogPosition>> start_without_index(
+      std::optional<std::uint64_t> first_seq);
+  [[nodiscard]] Result<std::optional<LogPosition>> start_of_empty_log();
+  [[nodiscard]] Result<bool> has_line_ending_at(const LogPosition& position);
+  [[nodiscard]] Done make_log();
   [[nodiscard]] Result<bool> is_rotated_away();
   enum class Purpose { look, write };
   // Under the lock. For writing, the end of the log is mended and must be open for appending.

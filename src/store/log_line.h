@@ -14,7 +14,7 @@
 namespace dibs {
 
 inline constexpr std::uint64_t kLogSchemaVersion = 1;
-inline constexpr std::size_t kLogLineMax = 1024 * 1024;
+inline constexpr std::size_t kLogLineMax = 1024UL * 1024;
 
 /// Where a reader stands in the log: after the line with this number.
 struct LogPosition {
