@@ -66,8 +66,7 @@ std::ostream& operator<<(std::ostream& out, const Step& step) {
 
 rc::Gen<Step> any_step() {
   return rc::gen::map(
-      rc::gen::tuple(rc::gen::inRange(0, kKinds), rc::gen::inRange(0, 4), rc::gen::inRange(0, 3),
-                     rc::gen::inRange(0, 900), rc::gen::inRange(0, 60)),
+      rc::gen::tuple(any_in(0, kKinds), any_in(0, 4), any_in(0, 3), any_in(0, 900), any_in(0, 60)),
       [](const std::tuple<int, int, int, int, int>& t) {
         // One operation in four loses power, at one of its first changes.
         const int loss = std::get<4>(t) < 45 ? 0 : std::get<4>(t) - 44;
@@ -281,7 +280,7 @@ class Twins {
     if (!got && went_dark) {
       // Nobody was told. It happened or it did not, whole; the model follows.
       const std::uint64_t seq = cursor(*local_.store);
-      RC_ASSERT(seq == cursor(model_) || seq == cursor(model_) + 1);
+      RC_ASSERT((seq == cursor(model_) || seq == cursor(model_) + 1));
       if (seq > cursor(model_)) RC_ASSERT(memory_.operate(step).has_value());
       memory_.grants = local_.grants;
     } else {
@@ -326,8 +325,10 @@ class Twins {
   void recover() {
     site_.disk.crash();
     local_.store = (open_ = site_.open()).get();
-    // A torn end is cut by the next writer; readers pass over it. Nothing needs a hand.
+    // Nothing needs a hand: readers pass over a torn end, and the next writer cuts or completes it.
+    // Only then is it settled whether a change that nobody was told about has happened.
     RC_ASSERT(contents_of(*local_.store).has_value());
+    RC_ASSERT(local_.store->commit({.nonce = local_.random.nonce()}).has_value());
   }
 
   static std::uint64_t cursor(Store& store) { return store.read(Selection{}).value().cursor.seq; }
@@ -338,6 +339,13 @@ class Twins {
     return found == holding.leases.end() ? nullptr : &*found;
   }
 
+  // Whether a lease's time is over, by hand: the code under test is not asked.
+  static bool is_over(const Lease& lease, const Instant& now) {
+    if (!lease.expires) return false;
+    return lease.expires->boot == now.boot ? lease.expires->boot_ms <= now.boot_ms
+                                           : lease.expires->unix_ms <= now.unix_ms;
+  }
+
   void check_change(const Step& step, const Board& before, const Grants& grants) {
     for (const HeldLease& held : grants) {
       const Lease* had = find(before, held.resource, held.lease.id);
@@ -346,20 +354,20 @@ class Twins {
         case Kind::renew:
         case Kind::beat:
           // I6: by the holder, of what was live, and never shorter.
-          RC_ASSERT(own && holder_may_act(*had, before));
-          RC_ASSERT(!had->expires || ms_until(*held.lease.expires, before.now) >=
-                                         ms_until(*had->expires, before.now));
+          RC_ASSERT((own && !is_over(*had, before.now) && !before.gone.contains(had->id)));
+          RC_ASSERT((!had->expires || ms_until(*held.lease.expires, before.now) >=
+                                          ms_until(*had->expires, before.now)));
           RC_ASSERT(held.lease.fence == had->fence);
           break;
         case Kind::release:
         case Kind::downgrade:
-          RC_ASSERT(own && holder_may_act(*had, before));
+          RC_ASSERT((own && !is_over(*had, before.now) && !before.gone.contains(had->id)));
           break;
         case Kind::evict:
           check_eviction(held);
           break;
         case Kind::cleanup:
-          RC_ASSERT(had != nullptr && standing_of(*had, before, {}).condition != Condition::live);
+          RC_ASSERT((had != nullptr && standing_of(*had, before, {}).condition != Condition::live));
           break;
         default:
           if (!held.already_held) check_fence(held);
@@ -405,7 +413,7 @@ class Twins {
         ++live;
         if (lease.mode == Mode::exclusive) ++exclusive;
       }
-      RC_ASSERT(exclusive == 0 || live == 1);  // I1
+      RC_ASSERT((exclusive == 0 || live == 1));  // I1
       std::set<SessionId> sessions;
       for (const Lease& lease : seat.holding.leases)
         RC_ASSERT(sessions.insert(lease.session).second);  // one lease a session
@@ -422,8 +430,8 @@ class Twins {
 };
 
 TEST(LedgerProperty, AnySequenceKeepsTheInvariantsAndAgreesWithTheModel) {
-  EXPECT_PROPERTY(60, 50, [] {
-    const auto seed = *rc::gen::inRange<std::uint64_t>(1, 1'000'000);
+  EXPECT_PROPERTY(200, 60, [] {
+    const auto seed = *any_in<std::uint64_t>(1, 1'000'000);
     const auto steps = *rc::gen::container<std::vector<Step>>(any_step());
     Twins twins(seed);
     for (const Step& step : steps) twins.take(step);

@@ -161,11 +161,11 @@ TEST(LeaseRecord, ComesBackWithEverythingAlsoWhatIsNotKnown) {
 TEST(LeaseRecord, AnyTimesComeBackToTheMillisecond) {
   EXPECT_PROPERTY(200, 100, [] {
     Lease lease = full_lease();
-    lease.beat.unix_ms = *rc::gen::inRange<std::int64_t>(0, 4'000'000'000'000);
-    lease.beat.boot_ms = *rc::gen::inRange<std::int64_t>(0, 1'000'000'000'000);
-    lease.ttl_secs = *rc::gen::inRange<std::int64_t>(1, kTtlSecsMax + 1);
-    lease.expires = later_by(lease.beat, *rc::gen::inRange<std::int64_t>(1, 4'000'000'000));
-    lease.fence.value = *rc::gen::inRange<std::uint64_t>(1, UINT64_MAX);
+    lease.beat.unix_ms = *any_in<std::int64_t>(0, 4'000'000'000'000);
+    lease.beat.boot_ms = *any_in<std::int64_t>(0, 1'000'000'000'000);
+    lease.ttl_secs = *any_in<std::int64_t>(1, kTtlSecsMax + 1);
+    lease.expires = later_by(lease.beat, *any_in<std::int64_t>(1, 4'000'000'000));
+    lease.fence.value = *any_in<std::uint64_t>(1, UINT64_MAX);
     const Holding holding{{lease}};
     RC_ASSERT(holding_of(record_with(to_json(holding))).value() == holding);
   });

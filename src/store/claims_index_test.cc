@@ -73,7 +73,7 @@ TEST_F(IndexTest, FindsKeysOfAnyShapeAmongValuesOfAnyLength) {
     const auto name = rc::gen::container<std::string>(
         rc::gen::element('a', 'b', '"', '\\', '\n', '\x01', ' ', '{', '}', ',', ':', '\x7f'));
     const auto entries = *rc::gen::container<std::vector<std::tuple<std::string, int, int>>>(
-        rc::gen::tuple(name, rc::gen::inRange(0, 40), rc::gen::inRange(0, 6)));
+        rc::gen::tuple(name, any_in(0, 40), any_in(0, 6)));
     Records records;
     for (const auto& [key, length, scale] : entries) {
       const std::string unicode = length % 5 == 0 ? "ü✓" : "";
@@ -87,11 +87,11 @@ TEST_F(IndexTest, FindsKeysOfAnyShapeAmongValuesOfAnyLength) {
     RC_ASSERT(index != nullptr);
     for (const auto& [key, expected] : records) {
       const auto found = index->find(key);
-      RC_ASSERT(found && found->has_value());
+      RC_ASSERT((found && found->has_value()));
       RC_ASSERT(**found == expected);
     }
     const auto absent = index->find({"lock:" + *name + "?"});
-    RC_ASSERT(absent && !absent->has_value());
+    RC_ASSERT((absent && !absent->has_value()));
     RC_ASSERT(index->mentioning("")->size() == records.size());
   });
 }

@@ -216,6 +216,19 @@ TEST(Confirmation, MakesDurableWhatADeadWriterDidNotFlush) {
   }
 }
 
+TEST(PowerLoss, AfterAnIndexWasMadeOfWhatADeadWriterDidNotFlushIsNoHardStop) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    LocalSite site({}, seed);
+    ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:1", "1")));
+    leave_unflushed_line(site, "item:2");
+    site.disk.put(site.path("claims.index.json"), "damaged");
+    ASSERT_TRUE(site.open()->repair());
+    ASSERT_TRUE(ClaimsIndex::open(site.disk, site.path("claims.index.json")));
+    site.disk.crash();
+    EXPECT_TRUE(contents_of(*site.open())) << "the index knows nothing the log has lost, " << seed;
+  }
+}
+
 TEST(Confirmation, IsNotGivenAfterAFlushThatFailed) {
   LocalSite site;
   ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:1", "1")));

@@ -64,6 +64,7 @@ class RealDiskSite final : public StoreSite {
  public:
   explicit RealDiskSite(LocalLimits limits) : limits_(limits) {
     EXPECT_TRUE(LocalStore::create(files_, directory_ / "dibs", kPrivateDirectory));
+    (void)clock_.now();  // it learns its boot when first asked, and is shared by threads here
   }
   std::unique_ptr<Store> open() override {
     return std::make_unique<LocalStore>(

@@ -33,6 +33,13 @@ template <class Testable>
   return text.str();
 }
 
+// Any number from `least` up to but not including `end`, whatever the size of the case:
+// RapidCheck's own inRange keeps to the lower part of its range while cases are small.
+template <class T>
+[[nodiscard]] rc::Gen<T> any_in(T least, T end) {
+  return rc::gen::resize(rc::kNominalSize, rc::gen::inRange<T>(least, end));
+}
+
 }  // namespace dibs
 
 #define EXPECT_PROPERTY(cases, size, ...)                                                      \
