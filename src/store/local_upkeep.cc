@@ -19,10 +19,17 @@ std::size_t LocalStore::remove_leftovers() {
   const auto lock = files_.lock(path(kIndexLock), Patience::wait, file_mode_);
   if (!lock) return 0;
   std::size_t removed = 0;
+  // Only the store's own, which are written under its locks, and those that show who is alive,
+  // whose writers do not mind. Others, such as a worktree's name, may be under way.
+  const auto is_own = [](std::string_view name) {
+    return name.starts_with(kIndexName) || name.starts_with(kLogName) ||
+           name.starts_with(kReserveName);
+  };
   for (const std::string& directory : {directory_, path("heartbeat")}) {
     const Result<std::vector<std::string>> names = files_.list(directory);
     for (const std::string& name : names ? *names : std::vector<std::string>{}) {
-      if (is_temporary(name) && files_.remove(directory + "/" + name)) ++removed;
+      if (!is_temporary(name) || (directory == directory_ && !is_own(name))) continue;
+      if (files_.remove(directory + "/" + name)) ++removed;
     }
   }
   return removed;
