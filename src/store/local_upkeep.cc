@@ -14,13 +14,11 @@ namespace {
 constexpr std::size_t kSalvageMax = 1ULL << 30U;
 }
 
-std::size_t LocalStore::remove_leftovers() {
+std::size_t LocalStore::remove_leftovers(Leftovers which) {
   // Whoever writes the index now holds its lock; its temporary file is not a leftover.
   const auto lock = files_.lock(path(kIndexLock), Patience::wait, file_mode_);
   if (!lock) return 0;
   std::size_t removed = 0;
-  // Only the store's own, which are written under its locks, and those that show who is alive,
-  // whose writers do not mind. Others, such as a worktree's name, may be under way.
   const auto is_own = [](std::string_view name) {
     return name.starts_with(kIndexName) || name.starts_with(kLogName) ||
            name.starts_with(kReserveName);
@@ -28,7 +26,7 @@ std::size_t LocalStore::remove_leftovers() {
   for (const std::string& directory : {directory_, path("heartbeat")}) {
     const Result<std::vector<std::string>> names = files_.list(directory);
     for (const std::string& name : names ? *names : std::vector<std::string>{}) {
-      if (!is_temporary(name) || (directory == directory_ && !is_own(name))) continue;
+      if (!is_temporary(name) || (which == Leftovers::own && !is_own(name))) continue;
       if (files_.remove(directory + "/" + name)) ++removed;
     }
   }
@@ -61,7 +59,7 @@ Result<RepairReport> LocalStore::repair() {
     report.notes.emplace_back("the index was rebuilt from the log");
   }
   refresh_index(Patience::wait);  // so that a first look after a repair is quick
-  report.temporary_files_removed = remove_leftovers();
+  report.temporary_files_removed = remove_leftovers(Leftovers::all);
   restore_reserve();
   return report;
 }
