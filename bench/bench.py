@@ -125,7 +125,7 @@ class Bench:
             self.empty.path, self.rounds(1000), [[self.hello], [*status, "held-3"], status, version])
         return [time_row("status_one", "claim status of a held resource", one, "hello", hellos, 1.3),
                 time_row("status_nothing", "claim status, nothing held", nothing, "hello", nothing_hellos, 1.3),
-                time_row("status_own", f"claim status, {HELD} of one's own", own, "hello", hellos, 1.6),
+                time_row("status_own", f"claim status, {HELD} of one's own", own, "hello", hellos, 1.3),
                 time_row("version", "--version", versions, "hello", hellos, 1.3)]
 
     def eight_at_once(self):
