@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "base/text.h"
 
@@ -24,9 +23,23 @@ void append_escaped(std::string& out, char32_t point) {
 }
 }  // namespace
 
+std::size_t plain_json_prefix(std::string_view text) {
+  std::size_t length = 0;
+  while (length < text.size()) {
+    const auto c = static_cast<unsigned char>(text[length]);
+    if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\') break;
+    ++length;
+  }
+  return length;
+}
+
 void append_json_string(std::string& out, std::string_view text) {
   out += '"';
-  while (!text.empty()) {
+  while (true) {
+    const std::size_t plain = plain_json_prefix(text);
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const auto c = static_cast<unsigned char>(text.front());
     std::size_t length = 1;
     if (c == '"' || c == '\\') {
@@ -39,8 +52,6 @@ void append_json_string(std::string& out, std::string_view text) {
     } else if (c < 0x20 || c == 0x7f) {
       out += "\\u00";
       append_hex(out, c);
-    } else if (c < 0x80) {
-      out += text.front();
     } else if (const std::optional<CodePoint> point = decode_utf8(text)) {
       length = point->length;
       if (is_unsafe_to_show(point->value)) {
@@ -115,90 +126,6 @@ JsonArray& JsonArray::add_raw(std::string_view json) {
   return *this;
 }
 
-namespace {
-
-// Builds the document while it is parsed, and stops where it breaks a bound. nlohmann's own builder
-// checks nothing, and its callback costs twice the parsing.
-class BoundedBuilder {
- public:
-  [[nodiscard]] Json take() { return std::move(root_); }
-  [[nodiscard]] const char* problem() const { return problem_; }
-
-  bool null() { return put(nullptr); }
-  bool boolean(bool value) { return put(value); }
-  bool number_integer(Json::number_integer_t value) { return put(value); }
-  bool number_unsigned(Json::number_unsigned_t value) { return put(value); }
-  bool number_float(Json::number_float_t value, const std::string& /*text*/) { return put(value); }
-  bool string(std::string& value) { return put(std::move(value)); }
-  bool binary(Json::binary_t& /*value*/) { return stop("it is not well-formed"); }
-  bool start_object(std::size_t /*size*/) { return open(Json::object()); }
-  bool start_array(std::size_t /*size*/) { return open(Json::array()); }
-  bool end_object() { return close(); }
-  bool end_array() { return close(); }
-  bool key(std::string& name) {
-    auto& members = open_.back()->get_ref<Json::object_t&>();
-    if (members.size() >= kJsonMembersMax) return stop("an object has too many members");
-    const auto [member, is_new] = members.emplace(std::move(name), Json());
-    if (!is_new) return stop("a key stands in it twice");
-    value_ = &member->second;
-    return true;
-  }
-  bool parse_error(std::size_t /*at*/, const std::string& /*token*/,
-                   const Json::exception& /*why*/) {
-    return stop("it is not well-formed");
-  }
-
- private:
-  bool stop(const char* problem) {
-    problem_ = problem;
-    return false;
-  }
-
-  // Where the next value goes: the root, a new element, or the member whose key came just before.
-  template <class Value>
-  bool put(Value&& value) {
-    if (open_.empty()) {
-      root_ = std::forward<Value>(value);
-      value_ = &root_;
-    } else if (open_.back()->is_array()) {
-      open_.back()->push_back(std::forward<Value>(value));
-      value_ = &open_.back()->back();
-    } else {
-      *value_ = std::forward<Value>(value);
-    }
-    return true;
-  }
-
-  bool open(Json container) {
-    if (open_.size() >= kJsonDepthMax) return stop("it is nested too deeply");
-    put(std::move(container));
-    // A container does not grow while one inside it is open, so the pointers stay good.
-    open_.push_back(value_);
-    return true;
-  }
-
-  bool close() {
-    open_.pop_back();
-    return true;
-  }
-
-  Json root_;
-  std::vector<Json*> open_;
-  Json* value_ = nullptr;
-  const char* problem_ = nullptr;
-};
-
-}  // namespace
-
-Result<Json> parse_json(std::string_view text) {
-  BoundedBuilder builder;
-  // The parser takes a zero byte for the end of its input, and would not look at what follows.
-  const bool parsed = !contains(text, std::string_view("\0", 1)) && Json::sax_parse(text, &builder);
-  if (parsed) return builder.take();
-  const char* problem = builder.problem() != nullptr ? builder.problem() : "it is not well-formed";
-  return fail(ErrorKind::internal, fmt::format("bad JSON: {}", problem));
-}
-
 std::size_t skip_json_value(std::string_view text, std::size_t at) {
   std::size_t depth = 0;
   for (bool in_string = false; at < text.size(); ++at) {
@@ -223,8 +150,11 @@ std::size_t skip_json_value(std::string_view text, std::size_t at) {
 namespace {
 const Json* member(const Json& object, const char* name) {
   if (!object.is_object()) return nullptr;
-  const auto found = object.find(name);
-  return found == object.end() ? nullptr : &*found;
+  // Not object.find(), which makes a std::string of every name it is asked for.
+  for (const auto& [key, value] : object.get_ref<const Json::object_t&>()) {
+    if (key == name) return &value;
+  }
+  return nullptr;
 }
 }  // namespace
 

@@ -1,5 +1,5 @@
-// JSON in and out. Writing is ours, because every log line passes through it and a document tree
-// would cost more than the flush; reading is nlohmann's, with bounds, behind its forward header.
+// JSON in and out. Writing needs no document tree, because every log line passes through it and a
+// tree would cost more than the flush; reading fills nlohmann's value type, within bounds.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,8 @@ void append_json_string(std::string& out, std::string_view text);
 //   JsonObject().add("op", "acquire").add("fence", 12).text()  →  {"op":"acquire","fence":12}
 class JsonObject {
  public:
+  JsonObject() { out_.reserve(256); }  // room for most, at the price of one small string
+
   JsonObject& add(std::string_view name, std::string_view value);
   JsonObject& add(std::string_view name, const char* value) {
     return add(name, std::string_view(value));
@@ -57,6 +59,10 @@ class JsonArray {
  private:
   std::string out_ = "[";
 };
+
+// How many bytes at the front stand for themselves within a JSON string: ASCII without quotes,
+// backslashes and control characters. Nearly always all.
+[[nodiscard]] std::size_t plain_json_prefix(std::string_view text);
 
 // One JSON value and nothing after it; refuses duplicate keys and nesting past kJsonDepthMax.
 [[nodiscard]] Result<Json> parse_json(std::string_view text);

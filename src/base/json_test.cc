@@ -97,6 +97,60 @@ TEST(ParseJson, RefusesDeepNestingWithoutFallingOver) {
   }
 }
 
+Json any_document(int depth) {
+  switch (*any_in<int>(0, depth > 0 ? 7 : 5)) {
+    case 0:
+      return nullptr;
+    case 1:
+      return *rc::gen::arbitrary<bool>();
+    case 2:
+      return *rc::gen::arbitrary<std::int64_t>();
+    case 3:
+      return *rc::gen::arbitrary<std::uint64_t>();
+    case 4:
+      return *rc::gen::arbitrary<double>();
+    case 5:
+      return *any_text();
+    case 6: {
+      Json array = Json::array();
+      for (int n = *any_in<int>(0, 3); n > 0; --n) array.push_back(any_document(depth - 1));
+      return array;
+    }
+    default: {
+      Json object = Json::object();
+      for (int n = *any_in<int>(0, 3); n > 0; --n) object[*any_text()] = any_document(depth - 1);
+      return object;
+    }
+  }
+}
+
+TEST(ParseJson, ReadsWhatAnotherWriterWrote) {
+  EXPECT_PROPERTY(300, 60, [] {
+    const Json document = any_document(4);
+    for (const int indent : {-1, 2}) {
+      for (const bool ascii : {false, true}) {
+        const Result<Json> parsed = parse_json(document.dump(indent, ' ', ascii));
+        RC_ASSERT(parsed);
+        RC_ASSERT(parsed->dump() == document.dump());
+      }
+    }
+  });
+}
+
+TEST(ParseJson, UnderstandsEveryEscapeAndEveryKindOfNumber) {
+  EXPECT_EQ(parse_json(R"("\"\\\/\b\f\n\r\t\u00e9\u20AC\ud83d\ude00")")->get<std::string>(),
+            "\"\\/\b\f\n\r\té€😀");
+  for (const char* bad : {R"("\x")", R"("\u12")", R"("\u12g4")", R"("\ud83d")", R"("\ude00")",
+                          R"("\ud83dx")", R"("\ud83d\u0041")", R"("\)"})
+    EXPECT_FALSE(parse_json(bad)) << bad;
+  EXPECT_EQ(
+      parse_json("[0,-0,12,-9223372036854775808,18446744073709551615,1.5e3,-2E-2,0.25]")->dump(),
+      "[0,0,12,-9223372036854775808,18446744073709551615,1500.0,-0.02,0.25]");
+  EXPECT_TRUE(parse_json("18446744073709551616")->is_number_float()) << "past 64 bits";
+  for (const char* bad : {"-", "+1", ".5", "1.", "1e", "1e+", "0x10", "1e999", "--1", "1-"})
+    EXPECT_FALSE(parse_json(bad)) << bad;
+}
+
 TEST(ParseJson, NeverFallsOverOnAnyBytes) {
   EXPECT_PROPERTY(500, 60, [] {
     const auto text = *rc::gen::container<std::string>(rc::gen::oneOf(
