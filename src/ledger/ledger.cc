@@ -50,7 +50,6 @@ Result<std::optional<Fence>> Ledger::settle_changes(const Selection& selection,
     if (!fence) return fence;
     if (fence->has_value()) {
       if (only_confirms) return std::optional<Fence>();
-      if (on_commit_) on_commit_(transaction.events);
       return fence;
     }
   }

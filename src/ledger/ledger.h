@@ -23,15 +23,8 @@ namespace dibs {
 
 class Ledger {
  public:
-  // `on_commit` hears the events of every change that was made.
-  using OnCommit = std::function<void(const std::vector<Event>&)>;
-
-  Ledger(Store& store, Clock& clock, Random& random, Machine& machine, OnCommit on_commit = {})
-      : store_(store),
-        clock_(clock),
-        random_(random),
-        machine_(machine),
-        on_commit_(std::move(on_commit)) {}
+  Ledger(Store& store, Clock& clock, Random& random, Machine& machine)
+      : store_(store), clock_(clock), random_(random), machine_(machine) {}
 
   template <class Reply>
   struct Settled {
@@ -81,7 +74,6 @@ class Ledger {
   Clock& clock_;
   Random& random_;
   Machine& machine_;
-  OnCommit on_commit_;
 };
 
 }  // namespace dibs

@@ -1,6 +1,6 @@
-// Counts that many processes add to at once without a lock or a flush: one small file, mapped into
-// memory, a slot a count. They are for `dibs metrics`; nothing is decided by them, and a power loss
-// may cost the last few.
+// Counts of what leaves no entry in a store, such as refusals. Many processes add to them at once
+// without a lock or a flush: one small file, mapped into memory, a slot a count. They are for `dibs
+// metrics`; nothing is decided by them, and a power loss may cost the last few.
 #pragma once
 
 #include <array>
@@ -10,11 +10,11 @@
 namespace dibs {
 
 enum class Counter : std::size_t {
-  acquisition_micros,  // time that granting leases took, in all
+  acquisition_micros,  // time that granting leases took, of those that were timed
   conflicts,           // claims refused: held by another
   failed,              // claims that ended in any other error
   stale_claimed,       // leases ended for a claim because they had lapsed, died or gone stale
-  first_op = 8,        // from here on, one slot for each kind of event
+  acquisitions_timed,
 };
 inline constexpr std::size_t kCounterCount = 32;
 using Counts = std::array<std::uint64_t, kCounterCount>;

@@ -153,10 +153,10 @@ TEST_F(PosixFiles, CountersAddUpOverThreadsAndReopening) {
   }
   for (std::thread& thread : threads) thread.join();
   MappedCounters counters(temp_ / "counters", kPrivateFile);
-  counters.add(Counter::first_op, 7);
+  counters.add(Counter::stale_claimed, 7);
   counters.add(kCounterCount, 1);  // no such slot: nothing happens
   EXPECT_EQ(counters.read()[static_cast<std::size_t>(Counter::conflicts)], 1000U);
-  EXPECT_EQ(counters.read()[static_cast<std::size_t>(Counter::first_op)], 7U);
+  EXPECT_EQ(counters.read()[static_cast<std::size_t>(Counter::stale_claimed)], 7U);
 }
 
 TEST_F(PosixFiles, CountersLeaveAForeignFileAlone) {

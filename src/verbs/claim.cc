@@ -144,21 +144,27 @@ Result<Acquired> acquire_with_retries(Workspace& workspace, Ledger& ledger,
   }
 }
 
+// Writing a duration down takes longer than it should: of many grants, every sixteenth will do.
+// Spread by a multiplication, because fences of grants may well be even numbers only.
+bool is_timed(Fence fence) {
+  constexpr std::uint64_t kAllUpTo = 64;
+  return fence.value <= kAllUpTo || fence.value * 0x9e3779b97f4a7c15U >> 60U == 0;
+}
+
 void count_acquire(Workspace& workspace, const Result<Acquired>& acquired,
                    std::int64_t started_us) {
-  const Result<Counters*> counters = workspace.counters();
-  if (!counters) return;
-  if (!acquired) {
-    (*counters)->add(
-        acquired.error().kind == ErrorKind::held ? Counter::conflicts : Counter::failed, 1);
-    return;
-  }
-  const auto granted = std::ranges::count(acquired->grants, false, &HeldLease::already_held);
-  if (granted == 0) return;
+  const auto add = [&](Counter counter, std::uint64_t amount) {
+    if (const Result<Counters*> counters = workspace.counters()) (*counters)->add(counter, amount);
+  };
+  if (!acquired)
+    return add(acquired.error().kind == ErrorKind::held ? Counter::conflicts : Counter::failed, 1);
+  const auto granted = std::ranges::find(acquired->grants, false, &HeldLease::already_held);
+  if (granted == acquired->grants.end()) return;
+  if (acquired->taken_over > 0) add(Counter::stale_claimed, acquired->taken_over);
+  if (!is_timed(granted->lease.fence)) return;
   const std::int64_t took_us = workspace.system().clock.stopwatch_us() - started_us;
-  (*counters)->add(Counter::acquisition_micros,
-                   static_cast<std::uint64_t>(std::max<std::int64_t>(took_us, 0)));
-  if (acquired->taken_over > 0) (*counters)->add(Counter::stale_claimed, acquired->taken_over);
+  add(Counter::acquisition_micros, static_cast<std::uint64_t>(std::max<std::int64_t>(took_us, 0)));
+  add(Counter::acquisitions_timed, 1);
 }
 
 // What the log says about a lease that is not on the board.

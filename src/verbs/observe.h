@@ -1,6 +1,7 @@
 // Looking at what happened: history, the stream of events, and the numbers.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -24,17 +25,18 @@ struct Events {
 [[nodiscard]] Done follow_events(Workspace& workspace, const Events& request,
                                  const std::function<bool(const PastEvent&)>& on_event);
 
+using OpTotals = std::array<std::uint64_t, kOpCount>;
+
 struct Metrics {
   Counts counts{};
+  OpTotals ops{};
   std::size_t active = 0;
   std::size_t stale = 0;
 
   [[nodiscard]] std::uint64_t count(Counter counter) const {
     return counts[static_cast<std::size_t>(counter)];
   }
-  [[nodiscard]] std::uint64_t count(Op op) const {
-    return counts[static_cast<std::size_t>(Counter::first_op) + static_cast<std::size_t>(op)];
-  }
+  [[nodiscard]] std::uint64_t count(Op op) const { return ops[static_cast<std::size_t>(op)]; }
   [[nodiscard]] double average_acquisition_ms() const;
 };
 [[nodiscard]] Result<Metrics> metrics(Workspace& workspace);

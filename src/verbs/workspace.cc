@@ -115,16 +115,8 @@ Result<Ledger*> Workspace::ledger() {
   const Result<const StoreBackend*> backend = this->backend();
   if (!backend) return fail(backend.error());
   opened_ = (*backend)->open(*directory, warn_);
-  const auto count = [this](const std::vector<Event>& events) {
-    const Result<Counters*> counters = this->counters();
-    for (const Event& event : events) {
-      if (counters)
-        (*counters)->add(
-            static_cast<std::size_t>(Counter::first_op) + static_cast<std::size_t>(event.op), 1);
-    }
-  };
-  ledger_ = std::make_unique<Ledger>(*opened_->store, system_.clock, system_.random,
-                                     system_.machine, count);
+  ledger_ =
+      std::make_unique<Ledger>(*opened_->store, system_.clock, system_.random, system_.machine);
   return ledger_.get();
 }
 
