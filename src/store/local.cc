@@ -82,15 +82,25 @@ Result<LocalStore::Lock> LocalStore::take_lock() {
 }
 
 Result<std::optional<Record>> LocalStore::current(const Key& key) {
-  if (std::exchange(looked_up_at_seq_, tail_.end().seq) != tail_.end().seq) looked_up_.clear();
-  if (const auto known = looked_up_.find(key); known != looked_up_.end()) return known->second;
-  Result<std::optional<Record>> record = look_up(key);
-  if (record) looked_up_.emplace(key, *record);
-  return record;
+  const auto known = looked_up_.find(key);
+  if (known == looked_up_.end()) {
+    Result<std::optional<Record>> record = look_up(key);
+    if (record) looked_up_.emplace(key, LookedUp{*record, tail_.end()});
+    return record;
+  }
+  // Only lines that came since can have changed it.
+  LookedUp& seen = known->second;
+  if (seen.at != tail_.end()) {
+    Result<std::optional<LogTail::LastWrite>> last = tail_.last_write_of(key, seen.at);
+    if (!last) return fail(last.error());
+    if (last->has_value()) seen.record = std::move((*last)->record);
+    seen.at = tail_.end();
+  }
+  return seen.record;
 }
 
 Result<std::optional<Record>> LocalStore::look_up(const Key& key) {
-  Result<std::optional<LogTail::LastWrite>> last = tail_.last_write_of(key);
+  Result<std::optional<LogTail::LastWrite>> last = tail_.last_write_of(key, tail_.start());
   if (!last) return fail(last.error());
   if (last->has_value()) return std::move((*last)->record);
   if (index_) return index_->find(key);

@@ -121,9 +121,12 @@ class LocalStore final : public Store, public Upkeep {
   std::unique_ptr<ClaimsIndex> index_;  // the records at tail_.start(); or else
   Records replayed_;                    // these, when the index could not be used
   LogTail tail_;
-  // What current() found, good until the tail grows: a commit looks up again what its read did.
-  std::map<Key, std::optional<Record>> looked_up_;
-  std::uint64_t looked_up_at_seq_ = 0;
+  // What current() found and where the tail ended then: a commit looks up again what its read did.
+  struct LookedUp {
+    std::optional<Record> record;
+    LogPosition at;
+  };
+  std::map<Key, LookedUp> looked_up_;
 
   std::uint64_t flushed_seq_ = 0;  // up to here our own flush has put everything on disk
   std::weak_ptr<FileLock> held_;   // the lock, while a view or a commit keeps it

@@ -174,6 +174,7 @@ Result<Halt> LocalStore::rebuild() {
     replay->segment_first_seq = replay->end.seq + 1;
   }
   index_.reset();
+  looked_up_.clear();
   replayed_ = std::move(replay->records);
   segment_first_seq_ = replay->segment_first_seq;
   tail_ = LogTail(replay->end);

@@ -9,6 +9,8 @@ namespace dibs {
 namespace {
 
 constexpr std::uint64_t kSectorBytes = 512;
+// So that the line this process goes on to append does not move all the others in memory.
+constexpr std::size_t kRoomForOwnLine = 16 * 1024;
 
 // Whether a sector's share of `line`, which begins at `offset` in the file, reads as zeros. Such a
 // sector never reached the disk. A lone zero byte is damage to a line that did.
@@ -31,6 +33,7 @@ Result<Halt> LogTail::read(File& file) {
   if (*size < end_.offset) return Halt::damaged;
   // Read in place: this runs on every claim, and a second copy would cost more than checking.
   const std::size_t had = bytes_.size();
+  bytes_.reserve(had + (*size - end_.offset) + kRoomForOwnLine);
   bytes_.resize(had + (*size - end_.offset));
   const Result<std::size_t> got = file.read_at(end_.offset, std::span(bytes_).subspan(had));
   bytes_.resize(had + got.value_or(0));
@@ -84,13 +87,15 @@ Record record_from(const LogLine& line, const LoggedWrite& write) {
           .nonce = line.nonce};
 }
 
-Result<std::optional<LogTail::LastWrite>> LogTail::last_write_of(const Key& key) const {
+Result<std::optional<LogTail::LastWrite>> LogTail::last_write_of(const Key& key,
+                                                                 const LogPosition& after) const {
   const std::string mark = write_mark(key);
-  const std::string_view all = bytes_;
-  for (std::size_t at = find_last(all, mark); at != std::string_view::npos;) {
+  const std::size_t begin = after.offset - start_.offset;
+  const std::string_view lines = std::string_view(bytes_).substr(begin);
+  for (std::size_t at = find_last(lines, mark); at != std::string_view::npos;) {
     // `lines_` is sorted: the line around `at` is the last one that begins at or before it.
-    const auto after = std::ranges::upper_bound(lines_, at);
-    const auto number = static_cast<std::size_t>(after - lines_.begin()) - 1;
+    const auto next = std::ranges::upper_bound(lines_, begin + at);
+    const auto number = static_cast<std::size_t>(next - lines_.begin()) - 1;
     const Result<LogLine> parsed = parse_writes(line(number));
     if (!parsed) return fail(parsed.error());
     const auto write = std::ranges::find(parsed->writes, key, &LoggedWrite::key);
@@ -98,7 +103,7 @@ Result<std::optional<LogTail::LastWrite>> LogTail::last_write_of(const Key& key)
       return LastWrite{write->value ? std::optional(record_from(*parsed, *write)) : std::nullopt};
     }
     // The mark stood somewhere else in the line, in a field we do not know: look further back.
-    at = find_last(all.substr(0, lines_[number]), mark);
+    at = find_last(lines.substr(0, lines_[number] - begin), mark);
   }
   return std::nullopt;
 }

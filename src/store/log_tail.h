@@ -36,12 +36,13 @@ class LogTail {
   // Takes in a line that this process has just appended.
   void add(std::string_view line);
 
-  // What the last line that writes `key` did to it: a record, or its removal. Nothing when no line
-  // here writes it.
+  // What the last line after `after` that writes `key` did to it: a record, or its removal. Nothing
+  // when no line there writes it.
   struct LastWrite {
     std::optional<Record> record;
   };
-  [[nodiscard]] Result<std::optional<LastWrite>> last_write_of(const Key& key) const;
+  [[nodiscard]] Result<std::optional<LastWrite>> last_write_of(const Key& key,
+                                                               const LogPosition& after) const;
   // The keys of records that lines mentioning `text` write.
   [[nodiscard]] Result<std::vector<Key>> keys_mentioning(std::string_view text) const;
   // Brings `records`, which stand at start(), to end().
