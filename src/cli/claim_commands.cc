@@ -39,6 +39,7 @@ constexpr Option kPid{.name = "--pid",
                       .most = INT32_MAX};
 
 void reply_with(Terminal& terminal, const HeldLease& held) {
+  if (!terminal.json()) return;  // a claim is too quick to write what nobody reads
   terminal.reply(JsonObject()
                      .add_members(public_members(held.lease, held.resource))
                      .add("already_held", held.already_held));

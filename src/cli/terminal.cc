@@ -12,6 +12,8 @@ namespace dibs::cli {
 namespace {
 
 bool write_all(std::FILE* stream, std::string_view text) {
+  // What is said is gathered already: a buffer would only be asked for, filled and emptied.
+  std::setvbuf(stream, nullptr, _IONBF, 0);
   return std::fwrite(text.data(), 1, text.size(), stream) == text.size() &&
          std::fflush(stream) == 0;
 }

@@ -4,6 +4,7 @@
 
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
+#define TOML_FLOAT_CHARCONV 1
 #include <toml++/toml.h>
 #include <algorithm>
 #include <array>
