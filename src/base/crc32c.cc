@@ -1,6 +1,9 @@
 #include "base/crc32c.h"
 
 #if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
+#ifdef __clang__
+#define _Bool bool  // glibc's header is for C, and only g++ forgives it
+#endif
 #include <sys/platform/x86.h>
 #endif
 

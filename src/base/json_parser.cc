@@ -103,7 +103,7 @@ class Parser {
       if (!string(name)) return false;
       if (members.size() >= kJsonMembersMax) return stop("an object has too many members");
       if (first) members.reserve(16);  // growing copies every name
-      const auto [member, is_new] = members.emplace(std::move(name), Json());
+      const auto [member, is_new] = members.emplace(name, Json());
       if (!is_new) return stop("a key stands in it twice");
       skip_space();
       if (!skip(":")) return stop(kNotWellFormed);

@@ -10,6 +10,25 @@ namespace {
 constexpr int kRacesMax = 16;
 constexpr std::uint64_t kFirstPauseMs = 2;
 constexpr std::uint64_t kLongestPauseMs = 500;
+
+// Every store can rely on these, and none has to check them.
+Done within_bounds(const Transaction& transaction) {
+  if (transaction.writes.size() > kTransactionWritesMax) {
+    return fail(ErrorKind::refused,
+                fmt::format("that changes {} records at once; at most {} go together",
+                            transaction.writes.size(), kTransactionWritesMax),
+                "name fewer resources in one command");
+  }
+  for (const Write& write : transaction.writes) {
+    if (write.value && write.value->size() > kRecordBytesMax) {
+      return fail(ErrorKind::refused,
+                  fmt::format("too many share {}: its record would be {} bytes, and at most {} fit",
+                              write.key.text, write.value->size(), kRecordBytesMax),
+                  "wait until some of them release it");
+    }
+  }
+  return {};
+}
 }  // namespace
 
 Result<Board> Ledger::look(const Selection& selection) {
@@ -41,20 +60,23 @@ Result<std::optional<Fence>> Ledger::settle_changes(const Selection& selection,
                                   .writes = std::move(changes->writes),
                                   .events = std::move(changes->events),
                                   .gives_back = changes->gives_back};
-    const Result<Outcome> outcome = store_.commit(transaction);
-    if (!outcome) return fail(outcome.error());
-    Result<std::optional<Fence>> fence;
-    if (const auto* committed = std::get_if<Committed>(&*outcome)) fence = committed->fence;
-    if (const auto* unknown = std::get_if<OutcomeUnknown>(&*outcome))
-      fence = look_for(transaction, unknown->why);
+    if (Done fits = within_bounds(transaction); !fits) return fail(fits.error());
+    const Result<std::optional<Fence>> fence = commit(transaction);
     if (!fence) return fence;
-    if (fence->has_value()) {
-      if (only_confirms) return std::optional<Fence>();
-      return fence;
-    }
+    if (fence->has_value()) return only_confirms ? std::optional<Fence>() : *fence;
   }
   return fail(ErrorKind::contended, fmt::format("others were faster {} times in a row", kRacesMax),
               "run the command again");
+}
+
+// Nothing when another was faster.
+Result<std::optional<Fence>> Ledger::commit(const Transaction& transaction) {
+  const Result<Outcome> outcome = store_.commit(transaction);
+  if (!outcome) return fail(outcome.error());
+  if (const auto* unknown = std::get_if<OutcomeUnknown>(&*outcome))
+    return look_for(transaction, unknown->why);
+  const auto* committed = std::get_if<Committed>(&*outcome);
+  return committed == nullptr ? std::nullopt : std::optional(committed->fence);
 }
 
 Done Ledger::confirm(const Key& key) {

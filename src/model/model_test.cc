@@ -202,7 +202,7 @@ TEST(LeaseRecord, RefusesATtlOutOfRangeAndATieItCannotRead) {
   for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
            {"\"ttl_secs\":600", "\"ttl_secs\":-1"},
            {"\"ttl_secs\":600", "\"ttl_secs\":99999999999"},
-           {"\"mode\":\"shared\"", "\"mode\":\"upside-down\""},
+           {R"("mode":"shared")", R"("mode":"upside-down")"},
            {"\"start_ticks\":6", "\"start_ticks\":-6"}}) {
     std::string text = bad;
     text.replace(text.find(from), from.size(), to);

@@ -169,9 +169,13 @@ Result<Decision<Grants>> renew(const Board& board, const RenewRequest& request) 
   return replaced(*place, lease, event_about(Op::renew, place->key, lease));
 }
 
-Decision<HeartbeatReply> heartbeat(const Board& board, const Claimant& who) {
+Decision<HeartbeatReply> heartbeat(const Board& board, const Claimant& who,
+                                   const std::optional<Key>& after) {
   Decision<HeartbeatReply> decision;
   for (const auto& [key, seat] : board.seats) {
+    if (after && key <= *after) continue;
+    if (decision.changes.writes.size() == kTransactionWritesMax) break;
+    decision.reply.goes_on_after = key;
     Holding beaten = seat.holding;
     bool changed = false;
     for (Lease& lease : beaten.leases) {
@@ -187,6 +191,8 @@ Decision<HeartbeatReply> heartbeat(const Board& board, const Claimant& who) {
     }
     if (changed) put(decision.changes, key, seat, beaten);
   }
+  if (!board.seats.empty() && decision.reply.goes_on_after == board.seats.rbegin()->first)
+    decision.reply.goes_on_after.reset();
   return decision;
 }
 

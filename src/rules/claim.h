@@ -92,8 +92,11 @@ struct RenewRequest {
 struct HeartbeatReply {
   Grants extended;
   Grants lost;  // this session's leases that had ended before the beat; it does not revive them
+  std::optional<Key> goes_on_after;  // more of them than fit in one change: beat on from here
 };
-[[nodiscard]] Decision<HeartbeatReply> heartbeat(const Board& board, const Claimant& who);
+// `after` is where the last beat stopped.
+[[nodiscard]] Decision<HeartbeatReply> heartbeat(const Board& board, const Claimant& who,
+                                                 const std::optional<Key>& after = {});
 
 [[nodiscard]] Result<Decision<Grants>> release(const Board& board, const Claimant& who,
                                                const LeaseRef& lease);

@@ -34,7 +34,7 @@ class Rules : public testing::Test {
  protected:
   Rules() { board_.now = {.unix_ms = 1'767'441'600'000, .boot_ms = 1000, .boot = {"boot-1"}}; }
 
-  AcquireRequest request(const Claimant& who, std::vector<std::string> names,
+  AcquireRequest request(const Claimant& who, const std::vector<std::string>& names,
                          std::int64_t ttl_secs = 600) {
     AcquireRequest made{.who = who,
                         .resources = {},
@@ -254,7 +254,7 @@ TEST_F(Acquire, IsNotFooledByAChangedWallClock) {
   taken(kOne, "1", 600);
   board_.now.unix_ms += 86'400'000;
   EXPECT_EQ(kind(take(request(kTwo, {"1"}))), ErrorKind::held);
-  board_.now.unix_ms -= 2 * 86'400'000;
+  board_.now.unix_ms -= 2 * std::int64_t{86'400'000};
   board_.now.boot_ms += 600'000;
   EXPECT_TRUE(take(request(kTwo, {"1"}))) << "ten minutes of the boot clock are over";
 }
@@ -556,6 +556,23 @@ TEST_F(Heartbeat, RevivesNothingAndSaysWhatIsLost) {
   ASSERT_EQ(beat.reply.extended.size(), 1U);
   EXPECT_EQ(beat.reply.extended[0].lease.id, kept.id);
   EXPECT_EQ(beat.changes.writes.size(), 1U);
+}
+
+TEST_F(Heartbeat, GoesOnWhereOneChangeWasFull) {
+  constexpr std::size_t kMany = 2 * kTransactionWritesMax + 1;
+  for (std::size_t i = 0; i < kMany; ++i) taken(kOne, std::to_string(i), 600);
+  std::size_t extended = 0;
+  std::optional<Key> after;
+  int changes = 0;
+  do {
+    const Decision<HeartbeatReply> beat = heartbeat(board_, kOne, after);
+    EXPECT_LE(beat.changes.writes.size(), kTransactionWritesMax);
+    extended += beat.reply.extended.size();
+    after = beat.reply.goes_on_after;
+    ++changes;
+  } while (after);
+  EXPECT_EQ(extended, kMany);
+  EXPECT_EQ(changes, 3);
 }
 
 TEST_F(Heartbeat, WritesNothingWhenThereIsNothingToExtend) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kSectorBytes = 512;
 // So that the line this process goes on to append does not move all the others in memory.
-constexpr std::size_t kRoomForOwnLine = 16 * 1024;
+constexpr std::size_t kRoomForOwnLine = 16UL * 1024;
 
 // Whether a sector's share of `line`, which begins at `offset` in the file, reads as zeros. Such a
 // sector never reached the disk. A lone zero byte is damage to a line that did.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include "base/crc32c.h"
 #include "base/json.h"
@@ -148,8 +149,8 @@ Result<std::vector<PastEvent>> read_history(FileSystem& files, const std::string
   Result<std::vector<std::string>> names = log_files(files, directory);
   if (!names) return fail(names.error());
   std::vector<PastEvent> newest_first;
-  for (auto name = names->rbegin(); name != names->rend(); ++name) {
-    const Result<std::string> contents = contents_of(files, directory + "/" + *name);
+  for (const std::string& name : *names | std::views::reverse) {
+    const Result<std::string> contents = contents_of(files, directory + "/" + name);
     if (!contents) return fail(contents.error());
     std::vector<PastEvent> events = events_in(*contents, query);
     newest_first.insert(newest_first.end(), std::make_move_iterator(events.rbegin()),

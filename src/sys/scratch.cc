@@ -27,7 +27,8 @@ Result<ScratchDirectory> ScratchDirectory::make(const std::string& parent) {
   }
   std::string real(PATH_MAX, '\0');
   if (::realpath(path.c_str(), real.data()) == nullptr) return ScratchDirectory(path);
-  return ScratchDirectory(real.c_str());
+  real.resize(std::strlen(real.c_str()));
+  return ScratchDirectory(real);
 }
 
 ScratchDirectory::~ScratchDirectory() {

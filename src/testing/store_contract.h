@@ -42,6 +42,7 @@ inline std::string store_kind_name(const testing::TestParamInfo<StoreKind>& info
   return info.param.name;
 }
 
+// NOLINTNEXTLINE(readability-identifier-naming): googletest looks for this name
 inline void PrintTo(const StoreKind& kind, std::ostream* out) { *out << kind.name; }
 
 class StoreContract : public testing::TestWithParam<StoreKind> {
@@ -255,10 +256,10 @@ TEST_P(StoreContract, ReadsByWhatTheCurrentValueMentions) {
 
 TEST_P(StoreContract, KeepsEveryValueAndKeyAsItIs) {
   const std::map<std::string, std::string> all{
-      {"item:\"quoted\" \\ back", R"({"leases":[],"from_a_newer_dibs":{"x":[1,null,true,-2.5]}})"},
+      {R"(item:"quoted" \ back)", R"({"leases":[],"from_a_newer_dibs":{"x":[1,null,true,-2.5]}})"},
       {"item:ünï/✓..", R"({"text":"ü ✓ \" \\ \n \t \u0001 /"})"},
       {"lock:" + std::string(200, 'k'), '"' + std::string(60'000, 'v') + '"'},
-      {"item:\"key\":\"item:1\"", "[]"},
+      {R"(item:"key":"item:1")", "[]"},
       {"item:1", R"(["\"key\":\"item:2\"",{"key":"item:3","value":null}])"},
       {"item:2", "{}"}};
   for (const auto& [key, value] : all) put(key, value);

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/json.h"
 #include "base/name_encoding.h"
@@ -69,6 +70,29 @@ bool has_ended(Workspace& workspace, const ProcessTie& process) {
   return workspace.system().machine.presence(process.pid, process.start_ticks) == Presence::gone;
 }
 
+// In short steps, so that the end of the holder's process is noticed soon.
+void pause(Workspace& workspace, const Claimant& who, std::int64_t ms) {
+  constexpr std::int64_t kStepMs = 500;
+  for (std::int64_t left_ms = ms; left_ms > 0; left_ms -= kStepMs) {
+    workspace.system().clock.sleep_ms(std::min(left_ms, kStepMs));
+    if (who.process && has_ended(workspace, *who.process)) return;
+  }
+}
+
+std::vector<std::string> expiry_warnings(const Board& board, const SessionId& session,
+                                         std::int64_t threshold_pct) {
+  std::vector<std::string> warnings;
+  for (const auto& [key, seat] : board.seats) {
+    for (const Lease& lease : seat.holding.leases) {
+      if (lease.session != session) continue;
+      if (auto warning =
+              expiry_warning({.resource = key, .lease = lease}, board.now, threshold_pct))
+        warnings.push_back(*std::move(warning));
+    }
+  }
+  return warnings;
+}
+
 Result<Beat> beat_once(Workspace& workspace, const Claimant& who, std::int64_t interval_secs) {
   const Result<Ledger*> ledger = workspace.ledger();
   if (!ledger) return fail(ledger.error());
@@ -77,29 +101,25 @@ Result<Beat> beat_once(Workspace& workspace, const Claimant& who, std::int64_t i
   const std::int64_t threshold_pct =
       (*settings)->integer("coordination.lease_renewal_threshold_pct");
   Instant now;
-  std::vector<std::string> warnings;
-  auto settled = (*ledger)->settle<HeartbeatReply>(
-      Selection::with_text(who.session.text),
-      [&](const Board& board) -> Result<Decision<HeartbeatReply>> {
-        now = board.now;
-        warnings.clear();
-        for (const auto& [key, seat] : board.seats) {
-          for (const Lease& lease : seat.holding.leases) {
-            if (lease.session != who.session) continue;
-            if (auto warning =
-                    expiry_warning({.resource = key, .lease = lease}, now, threshold_pct)) {
-              warnings.push_back(*std::move(warning));
-            }
-          }
-        }
-        return dibs::heartbeat(board, who);
-      });
-  if (!settled) return fail(settled.error());
+  Beat beat{.session = who.session};
+  std::optional<Key> after;
+  do {
+    std::vector<std::string> warnings;
+    auto settled = (*ledger)->settle<HeartbeatReply>(
+        Selection::with_text(who.session.text),
+        [&](const Board& board) -> Result<Decision<HeartbeatReply>> {
+          now = board.now;
+          if (!after) warnings = expiry_warnings(board, who.session, threshold_pct);
+          return dibs::heartbeat(board, who, after);
+        });
+    if (!settled) return fail(settled.error());
+    std::ranges::move(settled->reply.extended, std::back_inserter(beat.extended));
+    std::ranges::move(settled->reply.lost, std::back_inserter(beat.lost));
+    std::ranges::move(warnings, std::back_inserter(beat.warnings));
+    after = settled->reply.goes_on_after;
+  } while (after);
   write_heartbeat_file(workspace, who, now, interval_secs);
-  return Beat{.session = who.session,
-              .extended = std::move(settled->reply.extended),
-              .lost = std::move(settled->reply.lost),
-              .warnings = std::move(warnings)};
+  return beat;
 }
 
 }  // namespace
@@ -145,13 +165,7 @@ Done heartbeat_loop(Workspace& workspace, const BeatLoop& request,
       workspace.warn(beat.error().message);
     }
     if (!who->process && last->extended.empty()) return {};
-    // Short steps, so that the end of the process is noticed soon.
-    constexpr std::int64_t kStepMs = 500;
-    for (std::int64_t left_ms = pause_ms(*last, request.every_secs); left_ms > 0;
-         left_ms -= kStepMs) {
-      clock.sleep_ms(std::min(left_ms, kStepMs));
-      if (who->process && has_ended(workspace, *who->process)) return {};
-    }
+    pause(workspace, *who, pause_ms(*last, request.every_secs));
   }
 }
 
