@@ -2,7 +2,8 @@
 
 #if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
 #ifdef __clang__
-#define _Bool bool  // glibc's header is for C, and only g++ forgives it
+// NOLINTNEXTLINE(bugprone-reserved-identifier): glibc's header is for C, and only g++ forgives it
+#define _Bool bool
 #endif
 #include <sys/platform/x86.h>
 #endif

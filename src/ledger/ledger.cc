@@ -62,7 +62,7 @@ Result<std::optional<Fence>> Ledger::settle_changes(const Selection& selection,
                                   .gives_back = changes->gives_back};
     if (Done fits = within_bounds(transaction); !fits) return fail(fits.error());
     const Result<std::optional<Fence>> fence = commit(transaction);
-    if (!fence) return fence;
+    if (!fence) return fail(fence.error());
     if (fence->has_value()) return only_confirms ? std::optional<Fence>() : *fence;
   }
   return fail(ErrorKind::contended, fmt::format("others were faster {} times in a row", kRacesMax),

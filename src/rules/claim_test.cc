@@ -50,9 +50,9 @@ class Rules : public testing::Test {
     }
     return made;
   }
-  AcquireRequest shared(const Claimant& who, std::vector<std::string> names,
+  AcquireRequest shared(const Claimant& who, const std::vector<std::string>& names,
                         std::int64_t ttl_secs = 600) {
-    AcquireRequest made = request(who, std::move(names), ttl_secs);
+    AcquireRequest made = request(who, names, ttl_secs);
     made.mode = Mode::shared;
     return made;
   }
@@ -360,11 +360,11 @@ TEST_F(Acquire, KeepsUnknownMembersOfReadersThatStay) {
 
 class Indefinite : public Rules {
  protected:
-  Result<Grants> endless(const Claimant& who, std::vector<std::string> names) {
-    return take(with(request(who, std::move(names), 0), Takeover::ended_only, "reason"));
+  Result<Grants> endless(const Claimant& who, const std::vector<std::string>& names) {
+    return take(with(request(who, names, 0), Takeover::ended_only, "reason"));
   }
-  Result<Grants> endless_shared(const Claimant& who, std::vector<std::string> names) {
-    return take(with(shared(who, std::move(names), 0), Takeover::ended_only, "reason"));
+  Result<Grants> endless_shared(const Claimant& who, const std::vector<std::string>& names) {
+    return take(with(shared(who, names, 0), Takeover::ended_only, "reason"));
   }
 };
 
