@@ -35,6 +35,9 @@ namespace dibs {
 struct Selection {
   std::vector<Key> keys;
   std::optional<std::string> mentioning;
+  // A store that is slow to ask may answer from what it saw last, where that shows nobody there. A
+  // commit finds out if it is not so any more.
+  bool last_look_will_do = false;
 
   [[nodiscard]] static Selection of(std::vector<Key> keys) {
     return {.keys = std::move(keys), .mentioning = {}};
@@ -56,6 +59,7 @@ struct View {
   Instant now;
   std::int64_t margin_ms = 0;   // how far `now` may be from another reader's
   bool one_machine = false;     // every session in this store runs on this machine
+  bool last_look = false;       // not asked for now: nothing may be refused because of it
   std::vector<Record> records;  // by key; a record that is not there is absent
   Cursor cursor;
   // Whatever the store keeps up while the view is looked at, such as a lock after a lost race.

@@ -1,5 +1,7 @@
-// The memory store and the local store, held to what every store promises.
+// Every store, held to what every store promises.
 #include "testing/store_contract.h"
+
+#include <mutex>
 
 #include "store/local.h"
 #include "store/memory.h"
@@ -7,6 +9,7 @@
 #include "sys/posix_file_system.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_disk.h"
+#include "testing/git_site.h"
 #include "testing/temp_directory.h"
 
 namespace dibs {
@@ -79,6 +82,23 @@ class RealDiskSite final : public StoreSite {
   SystemRandom random_;
 };
 
+/// Processes of one clone, or a new clone each time.
+class GitRemoteSite final : public StoreSite {
+ public:
+  explicit GitRemoteSite(bool many_clones) : many_clones_(many_clones) {}
+  std::unique_ptr<Store> open() override {
+    const std::lock_guard lock(mutex_);
+    if (many_clones_) ++clones_;
+    return site_.open("clone-" + std::to_string(clones_));
+  }
+
+ private:
+  bool many_clones_;
+  GitSite site_;
+  std::mutex mutex_;
+  int clones_ = 0;
+};
+
 StoreKind memory() {
   return {.name = "Memory", .make = [] { return std::make_unique<MemorySite>(); }};
 }
@@ -93,11 +113,19 @@ StoreKind real_disk(std::string name, LocalLimits limits) {
           .make = [limits] { return std::make_unique<RealDiskSite>(limits); }};
 }
 
+StoreKind git_remote(std::string name, bool many_clones) {
+  return {.name = std::move(name),
+          .make = [many_clones] { return std::make_unique<GitRemoteSite>(many_clones); },
+          .sequences = 3};
+}
+
 INSTANTIATE_TEST_SUITE_P(Stores, StoreContract,
                          testing::Values(memory(), fake_disk("LocalOnFakeDisk", LocalLimits{}),
                                          fake_disk("LocalOnFakeDiskRotating", kTiny),
                                          real_disk("LocalOnDisk", LocalLimits{}),
-                                         real_disk("LocalOnDiskRotating", kTiny)),
+                                         real_disk("LocalOnDiskRotating", kTiny),
+                                         git_remote("GitRefsOfOneClone", false),
+                                         git_remote("GitRefsOfManyClones", true)),
                          store_kind_name);
 
 }  // namespace

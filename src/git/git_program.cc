@@ -1,0 +1,75 @@
+#include "git/git_program.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+
+namespace dibs {
+
+namespace {
+
+// Of git's own variables, those that say how to reach a remote. The rest (GIT_DIR, GIT_INDEX_FILE,
+// GIT_CONFIG_*, …) say which repository and which settings, and that is ours to say.
+constexpr std::array<std::string_view, 9> kKept{
+    "GIT_ASKPASS", "GIT_EXEC_PATH", "GIT_HTTP_", "GIT_PROXY_",        "GIT_SSH",
+    "GIT_SSL_",    "GIT_TRACE",     "GIT_CURL_", "GIT_COMMITTER_DATE"};
+
+bool is_kept(std::string_view variable) {
+  if (!variable.starts_with("GIT_"))
+    return !variable.starts_with("LC_") && !variable.starts_with("LANG");
+  return std::ranges::any_of(kKept,
+                             [&](std::string_view kept) { return variable.starts_with(kept); });
+}
+
+}  // namespace
+
+GitProgram::GitProgram(Programs& programs, const std::vector<std::string>& environment)
+    : programs_(programs) {
+  std::ranges::copy_if(environment, std::back_inserter(environment_), is_kept);
+  for (const char* set :
+       {"LC_ALL=C.UTF-8", "GIT_TERMINAL_PROMPT=0", "SSH_ASKPASS_REQUIRE=never",
+        "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "GIT_OPTIONAL_LOCKS=0", "GIT_ADVICE=0"})
+    environment_.emplace_back(set);
+}
+
+Result<ProgramEnd> GitProgram::run(const Call& call) const {
+  ProgramCall program{
+      .command = {"git", "--git-dir=" + call.git_dir, "-c", "core.hooksPath=/dev/null"},
+      .directory = call.git_dir,
+      .input = call.input,
+      .environment = environment_,
+      .most_ms = call.most_ms};
+  program.command.insert(program.command.end(), call.arguments.begin(), call.arguments.end());
+  return programs_.run(program);
+}
+
+Result<std::string> GitProgram::output_of(const Call& call, ErrorKind kind) const {
+  Result<ProgramEnd> end = run(call);
+  if (!end) return fail(end.error());
+  if (end->succeeded()) return std::move(end->out);
+  return fail(kind, fmt::format("git {} failed: {}", call.arguments.front(), complaint_of(*end)));
+}
+
+std::string complaint_of(const ProgramEnd& end) {
+  if (end.cut == ProgramEnd::Cut::timed_out) return "it took too long";
+  if (end.cut == ProgramEnd::Cut::said_too_much) return "it answered with more than dibs takes";
+  std::string_view rest = end.err;
+  std::string_view first;
+  while (!rest.empty()) {
+    const std::size_t newline = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, newline);
+    rest.remove_prefix(std::min(newline + 1, rest.size()));
+    for (const std::string_view mark :
+         {"fatal: ", "error: ", "remote: error: ", "remote: fatal: "}) {
+      if (line.starts_with(mark)) return printable(line.substr(mark.size()));
+    }
+    if (first.empty() && !line.empty()) first = line;
+  }
+  if (first.empty()) return fmt::format("exit {}", end.exit_code);
+  return printable(first);
+}
+
+}  // namespace dibs

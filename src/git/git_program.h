@@ -1,0 +1,40 @@
+// The git program, called the one way dibs calls it: without a shell, without prompts, without
+// what the caller's environment would do to it, and with its words made safe to show.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "sys/programs.h"
+
+namespace dibs {
+
+class GitProgram {
+ public:
+  // `environment` is the caller's, NAME=value; what could lead git elsewhere is left out.
+  GitProgram(Programs& programs, const std::vector<std::string>& environment);
+
+  struct Call {
+    std::string git_dir;
+    std::vector<std::string> arguments;  // from the subcommand on
+    std::string_view input;
+    std::int64_t most_ms = 120'000;
+  };
+  // An error only when git could not be started; how it ended is the caller's to judge.
+  [[nodiscard]] Result<ProgramEnd> run(const Call& call) const;
+  // As above, and anything but exit 0 is an error of that kind, with what git said.
+  [[nodiscard]] Result<std::string> output_of(const Call& call, ErrorKind kind) const;
+
+ private:
+  Programs& programs_;
+  std::vector<std::string> environment_;
+};
+
+// What git said on its error stream, in one line that is safe to show: its first complaint.
+[[nodiscard]] std::string complaint_of(const ProgramEnd& end);
+
+}  // namespace dibs

@@ -1,0 +1,229 @@
+#include "git/remote_refs.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "base/text.h"
+
+namespace dibs {
+
+namespace {
+
+constexpr std::string_view kEmptyTreeSha1 = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+constexpr std::string_view kEmptyTreeSha256 =
+    "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321";
+constexpr std::size_t kReadyFileMax = 64;
+
+// One line of a porcelain push: what happened to one ref.
+struct Report {
+  char flag = '!';
+  std::string_view ref;
+  std::string_view summary;
+};
+
+// "FLAG\tFROM:TO\tSUMMARY"
+std::optional<Report> report_of(std::string_view line) {
+  const std::vector<std::string_view> fields = split(line, '\t');
+  if (fields.size() < 3 || fields[0].size() != 1) return std::nullopt;
+  const std::size_t colon = fields[1].find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  return Report{.flag = fields[0][0], .ref = fields[1].substr(colon + 1), .summary = fields[2]};
+}
+
+// Words with which git, on either side, says that a ref is not where it was expected. A ref lock
+// that is held is another push in the same moment; one that stays is found by asking again.
+constexpr std::array<std::string_view, 9> kLost{
+    "stale info",      "fetch first",    "non-fast-forward",
+    "already exists",  "but expected",   "reference already exists",
+    "cannot lock ref", "failed to lock", "failed to update ref"};
+// The others of an atomic push, when one of them was turned down.
+constexpr std::array<std::string_view, 2> kAlongWith{"atomic push failed",
+                                                     "atomic transaction failed"};
+
+bool says_any(std::string_view text, std::span<const std::string_view> words) {
+  return std::ranges::any_of(words, [&](std::string_view word) { return contains(text, word); });
+}
+
+}  // namespace
+
+PushEnd judge_push(const ProgramEnd& end, const std::vector<RefMove>& moves) {
+  std::map<std::string_view, Report> reports;
+  for (const std::string_view line : split(end.out, '\n')) {
+    if (const std::optional<Report> report = report_of(line)) reports[report->ref] = *report;
+  }
+  bool all_moved = end.succeeded();
+  std::optional<std::string_view> lost;
+  std::optional<std::string_view> refused;
+  for (const RefMove& move : moves) {
+    const auto found = reports.find(move.name);
+    if (found == reports.end()) {
+      all_moved = false;
+      continue;
+    }
+    const auto [flag, ref, summary] = found->second;
+    const bool moved = flag == ' ' || flag == '*' || flag == '+' || flag == '-';
+    if (moved) continue;
+    all_moved = false;
+    // "Up to date": whoever is there says the same as we do, so it is not we who are there.
+    if (flag == '=' || says_any(summary, kLost)) {
+      lost = summary;
+    } else if (!says_any(summary, kAlongWith)) {
+      refused = summary;
+    }
+  }
+  if (all_moved) return {.kind = PushEnd::Kind::moved, .why = {}};
+  if (refused) return {.kind = PushEnd::Kind::refused, .why = printable(*refused)};
+  if (lost) return {.kind = PushEnd::Kind::lost, .why = printable(*lost)};
+  // Every ref was turned down only because some ref was, and git on the other side did not say why
+  // in its report but, with luck, in its complaint.
+  const bool none_moved = !reports.empty() && std::ranges::all_of(moves, [&](const RefMove& move) {
+    const auto found = reports.find(move.name);
+    return found != reports.end() && found->second.flag == '!';
+  });
+  if (none_moved && says_any(end.err, kLost))
+    return {.kind = PushEnd::Kind::lost, .why = complaint_of(end)};
+  if (none_moved) return {.kind = PushEnd::Kind::refused, .why = complaint_of(end)};
+  return {.kind = PushEnd::Kind::unknown, .why = complaint_of(end)};
+}
+
+GitProgram::Call RemoteRefs::call(std::vector<std::string> arguments) const {
+  return {.git_dir = place_.directory, .arguments = std::move(arguments), .input = {}};
+}
+
+Done RemoteRefs::open(unsigned directory_mode) {
+  const std::string ready = place_.directory + "/dibs-ready";
+  Result<std::optional<std::string>> format = files_.read_file(ready, kReadyFileMax);
+  if (!format) return fail(format.error());
+  if (!format->has_value()) {
+    const Result<std::string> made = make(directory_mode);
+    if (!made) return fail(made.error());
+    // Last: what is there without it was not finished, and is made again.
+    if (Done written = files_.replace_file(ready, *made); !written) return written;
+    *format = *made;
+  }
+  empty_tree_ = **format == "sha256" ? kEmptyTreeSha256 : kEmptyTreeSha1;
+  return {};
+}
+
+// Says which kind of object names it has: those of the user's repository.
+Result<std::string> RemoteRefs::make(unsigned directory_mode) {
+  if (Done made = files_.make_directory(place_.directory, directory_mode); !made)
+    return fail(made.error());
+  Result<std::string> format = git_.output_of({.git_dir = place_.common_dir,
+                                               .arguments = {"rev-parse", "--show-object-format"},
+                                               .input = {}},
+                                              ErrorKind::internal);
+  if (!format) return format;
+  format->resize(std::min(format->find('\n'), format->size()));
+  for (const std::vector<std::string>& step : std::vector<std::vector<std::string>>{
+           {"init", "--quiet", "--bare", "--template=", "--object-format=" + *format},
+           {"hash-object", "-t", "tree", "-w", "/dev/null"}}) {
+    const Result<std::string> done = git_.output_of(call(step), ErrorKind::internal);
+    if (!done) return done;
+  }
+  std::string text = fmt::format("[core]\n\trepositoryformatversion = {}\n\tbare = true\n",
+                                 *format == "sha256" ? 1 : 0);
+  if (*format == "sha256") text += "[extensions]\n\tobjectFormat = sha256\n";
+  // Ours first: of two places a ref may be remembered in, git takes the first. What must hold
+  // whatever the user set comes last.
+  text +=
+      fmt::format("[remote \"{0}\"]\n\tfetch = +{1}*:{1}*\n[include]\n\tpath = \"{2}/config\"\n",
+                  place_.remote, place_.prefix, place_.common_dir);
+  text +=
+      "[core]\n\tbare = true\n\tfsync = none\n\tlogAllRefUpdates = false\n[gc]\n\tauto = "
+      "0\n[fetch]\n"
+      "\tfsckObjects = false\n\twriteCommitGraph = false\n[push]\n\tfollowTags = false\n"
+      "\tgpgSign = false\n\tnegotiate = false\n";
+  if (Done written = files_.replace_file(place_.directory + "/config", text); !written)
+    return fail(written.error());
+  return format;
+}
+
+Result<std::vector<SeenRef>> RemoteRefs::seen(const std::vector<std::string>& names) {
+  std::vector<std::string> arguments{"for-each-ref",
+                                     "--format=%(refname)%00%(objectname)%00%(contents)%00", "--"};
+  arguments.insert(arguments.end(), names.begin(), names.end());
+  if (names.empty()) arguments.push_back(place_.prefix);
+  const Result<std::string> out = git_.output_of(call(arguments), ErrorKind::internal);
+  if (!out) return fail(out.error());
+  std::vector<SeenRef> refs;
+  const std::vector<std::string_view> fields = split(*out, '\0');
+  for (std::size_t i = 0; i + 2 < fields.size(); i += 3) {
+    std::string_view name = fields[i];
+    if (name.starts_with('\n')) name.remove_prefix(1);
+    refs.push_back({.name = std::string(name),
+                    .commit = std::string(fields[i + 1]),
+                    .message = std::string(fields[i + 2])});
+  }
+  return refs;
+}
+
+Done RemoteRefs::look(const std::vector<std::string>& names) {
+  std::vector<std::string> arguments{"fetch",
+                                     "--quiet",
+                                     "--no-tags",
+                                     "--no-write-fetch-head",
+                                     "--no-recurse-submodules",
+                                     "--prune",
+                                     "--force",
+                                     "--",
+                                     place_.remote};
+  // With a star behind it, a ref that is not there is no error. It may match longer names too,
+  // which does no harm.
+  for (const std::string& name : names) arguments.push_back(fmt::format("+{0}*:{0}*", name));
+  if (names.empty()) arguments.push_back(fmt::format("+{0}*:{0}*", place_.prefix));
+  const Result<ProgramEnd> end = git_.run(call(arguments));
+  if (!end) return fail(end.error());
+  if (end->succeeded()) return {};
+  return fail(
+      ErrorKind::unreachable,
+      fmt::format("the remote {} cannot be read: {}", printable(place_.remote), complaint_of(*end)),
+      fmt::format("see whether git reaches it: git ls-remote {}", shell_word(place_.remote)));
+}
+
+Result<std::string> RemoteRefs::write_commit(const std::vector<std::string>& parents,
+                                             const std::string& message, std::int64_t unix_ms) {
+  std::string text = fmt::format("tree {}\n", empty_tree_);
+  for (const std::string& parent : parents) text += fmt::format("parent {}\n", parent);
+  for (const char* role : {"author", "committer"})
+    text += fmt::format("{} dibs <dibs> {} +0000\n", role, unix_ms / 1000);
+  text += "\n" + message;
+  GitProgram::Call hash = call({"hash-object", "-t", "commit", "-w", "--stdin"});
+  hash.input = text;
+  Result<std::string> out = git_.output_of(hash, ErrorKind::internal);
+  if (!out) return fail(out.error());
+  out->resize(std::min(out->find('\n'), out->size()));
+  return out;
+}
+
+Result<PushEnd> RemoteRefs::push(const std::vector<RefMove>& moves) {
+  std::vector<std::string> arguments{
+      "push", "--atomic", "--porcelain", "--no-verify", "--recurse-submodules=no", "--no-signed"};
+  for (const RefMove& move : moves)
+    arguments.push_back(fmt::format("--force-with-lease={}:{}", move.name, move.from));
+  arguments.insert(arguments.end(), {"--", place_.remote});
+  for (const RefMove& move : moves) arguments.push_back(move.to + ":" + move.name);
+  const Result<ProgramEnd> end = git_.run(call(arguments));
+  if (!end) return fail(end.error());
+  return judge_push(*end, moves);
+}
+
+Result<std::vector<std::string>> RemoteRefs::messages() {
+  const Result<std::string> out = git_.output_of(
+      call({"log", "--format=%B%x00", "--glob=" + place_.prefix + "*"}), ErrorKind::internal);
+  if (!out) return fail(out.error());
+  std::vector<std::string> messages;
+  for (std::string_view message : split(*out, '\0')) {
+    while (message.starts_with('\n')) message.remove_prefix(1);
+    while (message.ends_with('\n')) message.remove_suffix(1);
+    if (!message.empty()) messages.emplace_back(message);
+  }
+  return messages;
+}
+
+}  // namespace dibs

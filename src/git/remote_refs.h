@@ -1,0 +1,87 @@
+// The refs that dibs keeps on a git remote, and a private bare repository that remembers how they
+// were last seen.
+//
+// The private repository keeps dibs' objects and refs out of the user's: nothing of it shows in
+// `git log --all`, is pushed by `push --mirror`, or slows the user's own refs. It includes the
+// user's configuration, so that the remote, its credentials and its proxies are those the user set
+// up.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "git/git_program.h"
+#include "sys/file_system.h"
+
+namespace dibs {
+
+/// A ref as it was last seen: the commit it points to, and what that says.
+struct SeenRef {
+  std::string name;
+  std::string commit;
+  std::string message;
+};
+
+/// A ref that is to move, if it still is where it was seen.
+struct RefMove {
+  std::string name;
+  std::string from;  // empty: it must not exist
+  std::string to;    // empty: it is deleted
+};
+
+/// How a push ended. Only `moved` means that anything happened, and then all of it did.
+struct PushEnd {
+  enum class Kind {
+    moved,
+    lost,     // another was faster: a ref is not where it was seen
+    refused,  // the remote will not have it, however often we try
+    unknown,  // it may have happened
+  };
+  Kind kind = Kind::unknown;
+  std::string why;
+};
+
+struct RemotePlace {
+  std::string directory;   // of the private repository
+  std::string common_dir;  // of the user's
+  std::string remote;      // its name there
+  std::string prefix;      // of every ref that is dibs', such as "refs/dibs/"
+};
+
+class RemoteRefs {
+ public:
+  RemoteRefs(FileSystem& files, const GitProgram& git, RemotePlace place)
+      : files_(files), git_(git), place_(std::move(place)) {}
+
+  [[nodiscard]] const RemotePlace& place() const { return place_; }
+  // Comes first. Makes the private repository when it is not there yet.
+  [[nodiscard]] Done open(unsigned directory_mode);
+
+  // As last seen, without asking the remote. No names: all of them.
+  [[nodiscard]] Result<std::vector<SeenRef>> seen(const std::vector<std::string>& names);
+  // Looks at the remote again: at these refs, or with no names at all of them.
+  [[nodiscard]] Done look(const std::vector<std::string>& names);
+  // Makes a commit without files that says `message`, and does not put it anywhere yet.
+  [[nodiscard]] Result<std::string> write_commit(const std::vector<std::string>& parents,
+                                                 const std::string& message, std::int64_t unix_ms);
+  // Moves all of them or none. What moved is remembered as seen.
+  [[nodiscard]] Result<PushEnd> push(const std::vector<RefMove>& moves);
+  // What every commit from which these refs can be reached says, newest first.
+  [[nodiscard]] Result<std::vector<std::string>> messages();
+
+ private:
+  [[nodiscard]] Result<std::string> make(unsigned directory_mode);
+  [[nodiscard]] GitProgram::Call call(std::vector<std::string> arguments) const;
+
+  FileSystem& files_;
+  const GitProgram& git_;
+  RemotePlace place_;
+  std::string empty_tree_;
+};
+
+// What the lines that `git push --porcelain` prints mean together.
+[[nodiscard]] PushEnd judge_push(const ProgramEnd& end, const std::vector<RefMove>& moves);
+
+}  // namespace dibs

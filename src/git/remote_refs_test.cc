@@ -1,0 +1,140 @@
+// What a push says and what that means; and the real git, asked and pushed to.
+#include "git/remote_refs.h"
+
+#include <gtest/gtest.h>
+
+#include "base/text.h"
+#include "testing/git_site.h"
+
+namespace dibs {
+namespace {
+
+using Kind = PushEnd::Kind;
+
+const std::vector<RefMove> kOne{{.name = "refs/dibs/r/a", .from = "", .to = "1"}};
+const std::vector<RefMove> kTwo{{.name = "refs/dibs/r/a", .from = "", .to = "1"},
+                                {.name = "refs/dibs/r/b", .from = "2", .to = "1"}};
+
+Kind judged(const std::vector<RefMove>& moves, int exit_code, const std::string& lines,
+            const std::string& complaint = "") {
+  return judge_push({.exit_code = exit_code, .out = "To somewhere\n" + lines, .err = complaint},
+                    moves)
+      .kind;
+}
+
+TEST(PushReport, IsASuccessOnlyWhenEveryRefMoved) {
+  EXPECT_EQ(judged(kOne, 0, "*\t1:refs/dibs/r/a\t[new reference]\nDone\n"), Kind::moved);
+  EXPECT_EQ(judged(kOne, 0, " \t1:refs/dibs/r/a\t2..1\nDone\n"), Kind::moved);
+  EXPECT_EQ(judged(kOne, 0, "+\t1:refs/dibs/r/a\t2...1 (forced update)\nDone\n"), Kind::moved);
+  EXPECT_EQ(judged(kTwo, 0, "*\t1:refs/dibs/r/a\t[new reference]\nDone\n"), Kind::unknown)
+      << "nothing is said about the other";
+  EXPECT_EQ(judged(kOne, 1, "*\t1:refs/dibs/r/a\t[new reference]\n"), Kind::unknown);
+}
+
+TEST(PushReport, OfARefThatIsUpToDateIsALoss) {
+  EXPECT_EQ(judged(kOne, 0, "=\t1:refs/dibs/r/a\t[up to date]\nDone\n"), Kind::lost);
+  EXPECT_EQ(judged(kTwo, 0, "=\t1:refs/dibs/r/a\t[up to date]\n \t1:refs/dibs/r/b\t2..1\nDone\n"),
+            Kind::lost);
+}
+
+TEST(PushReport, TellsALostRaceFromARefusal) {
+  EXPECT_EQ(judged(kOne, 1, "!\t1:refs/dibs/r/a\t[rejected] (stale info)\nDone\n"), Kind::lost);
+  EXPECT_EQ(judged(kOne, 1, "!\t1:refs/dibs/r/a\t[remote rejected] (failed to update ref)\nDone\n"),
+            Kind::lost);
+  EXPECT_EQ(judged(kTwo, 1,
+                   "!\t1:refs/dibs/r/a\t[rejected] (stale info)\n"
+                   "!\t1:refs/dibs/r/b\t[rejected] (atomic push failed)\nDone\n"),
+            Kind::lost);
+  EXPECT_EQ(
+      judged(kOne, 1, "!\t1:refs/dibs/r/a\t[remote rejected] (pre-receive hook declined)\nDone\n"),
+      Kind::refused);
+  EXPECT_EQ(judged(kTwo, 1,
+                   "!\t1:refs/dibs/r/a\t[remote rejected] (atomic push failed)\n"
+                   "!\t1:refs/dibs/r/b\t[remote rejected] (deny updating a hidden ref)\nDone\n"),
+            Kind::refused);
+}
+
+TEST(PushReport, ThatIsMissingIsUnknown) {
+  EXPECT_EQ(judged(kOne, 128, "", "fatal: the remote end hung up unexpectedly\n"), Kind::unknown);
+  EXPECT_EQ(judge_push({.exit_code = 137, .cut = ProgramEnd::Cut::timed_out}, kOne).kind,
+            Kind::unknown);
+}
+
+class Remote : public testing::Test {
+ protected:
+  std::string commit(RemoteRefs& refs, const std::string& message) {
+    return *refs.write_commit({}, message, 1'700'000'000'000);
+  }
+  Kind push(RemoteRefs& refs, const RefMove& move) { return refs.push({move})->kind; }
+
+  GitSite site_;
+};
+
+TEST_F(Remote, TakesTheFirstAndTellsTheSecond) {
+  RemoteRefs one = site_.refs("one");
+  RemoteRefs two = site_.refs("two");
+  const std::string ref = "refs/dibs/r/a";
+  EXPECT_EQ(push(one, {.name = ref, .from = "", .to = commit(one, "1")}), Kind::moved);
+  EXPECT_EQ(push(two, {.name = ref, .from = "", .to = commit(two, "2")}), Kind::lost);
+  EXPECT_TRUE(two.seen({})->empty()) << "not asked yet";
+  EXPECT_EQ(push(two, {.name = ref, .from = "", .to = commit(two, "1")}), Kind::lost)
+      << "the very same commit: up to date is not ours";
+  ASSERT_TRUE(two.look({ref}));
+  ASSERT_EQ(two.seen({})->size(), 1U);
+  EXPECT_EQ(two.seen({})->front().message, "1");
+}
+
+TEST_F(Remote, MovesAllOrNothing) {
+  RemoteRefs refs = site_.refs("one");
+  const std::string taken = commit(refs, "taken");
+  ASSERT_EQ(push(refs, {.name = "refs/dibs/r/b", .from = "", .to = taken}), Kind::moved);
+  const std::string next = commit(refs, "next");
+  const Result<PushEnd> both = refs.push({{.name = "refs/dibs/r/a", .from = "", .to = next},
+                                          {.name = "refs/dibs/r/b", .from = "", .to = next}});
+  EXPECT_EQ(both->kind, Kind::lost);
+  ASSERT_TRUE(refs.look({}));
+  EXPECT_EQ(refs.seen({})->size(), 1U);
+}
+
+TEST_F(Remote, ForgetsWhatIsGone) {
+  RemoteRefs one = site_.refs("one");
+  RemoteRefs two = site_.refs("two");
+  const std::string made = commit(one, "1");
+  ASSERT_EQ(push(one, {.name = "refs/dibs/r/a", .from = "", .to = made}), Kind::moved);
+  ASSERT_TRUE(two.look({}));
+  ASSERT_EQ(push(one, {.name = "refs/dibs/r/a", .from = made, .to = ""}), Kind::moved);
+  ASSERT_TRUE(two.look({"refs/dibs/r/a"}));
+  EXPECT_TRUE(two.seen({})->empty());
+}
+
+TEST_F(Remote, ThatIsGoneIsUnreachableAndNotEmpty) {
+  RemoteRefs refs = site_.refs("one");
+  move_tree(site_.remote(), site_.remote() + ".away");
+  const Done looked = refs.look({});
+  ASSERT_FALSE(looked);
+  EXPECT_EQ(looked.error().kind, ErrorKind::unreachable);
+  EXPECT_EQ(push(refs, {.name = "refs/dibs/r/a", .from = "", .to = commit(refs, "1")}),
+            Kind::unknown);
+}
+
+TEST_F(Remote, ShowsNothingOfItselfInTheUsersRepository) {
+  RemoteRefs refs = site_.refs("one");
+  ASSERT_EQ(push(refs, {.name = "refs/dibs/r/a", .from = "", .to = commit(refs, "1")}),
+            Kind::moved);
+  const Result<std::string> all = site_.git().output_of(
+      {.git_dir = site_.clone("one") + "/.git", .arguments = {"for-each-ref"}, .input = {}},
+      ErrorKind::internal);
+  ASSERT_TRUE(all);
+  EXPECT_EQ(*all, "");
+}
+
+TEST(RemoteOfSha256, WorksTheSame) {
+  GitSite site("sha256");
+  RemoteRefs refs = site.refs("one");
+  const Result<std::string> made = refs.write_commit({}, "1", 1'700'000'000'000);
+  ASSERT_TRUE(made) << made.error().message;
+  EXPECT_EQ(refs.push({{.name = "refs/dibs/r/a", .from = "", .to = *made}})->kind, Kind::moved);
+}
+
+}  // namespace
+}  // namespace dibs

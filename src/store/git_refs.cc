@@ -1,0 +1,292 @@
+#include "store/git_refs.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/name_encoding.h"
+#include "base/text.h"
+#include "store/log_tail.h"
+
+namespace dibs {
+
+namespace {
+
+// How far the clocks of two machines may be apart before a lease is judged wrongly.
+constexpr std::int64_t kSkewMarginMs = 30'000;
+constexpr int kTriesMax = 8;
+constexpr std::uint64_t kPauseMs = 20;
+constexpr std::int64_t kPollMs = 2'000;
+constexpr std::size_t kHighestFileMax = 64;
+
+// Expected and written alike: all that a push has to name.
+std::vector<Key> keys_of(const Transaction& transaction) {
+  std::set<Key> keys;
+  for (const Expectation& expected : transaction.expectations) keys.insert(expected.key);
+  for (const Write& write : transaction.writes) keys.insert(write.key);
+  return {keys.begin(), keys.end()};
+}
+
+bool mentions(const Selection& selection, const Record& record) {
+  return selection.mentioning && contains(record.value, *selection.mentioning);
+}
+
+}  // namespace
+
+std::string GitRefsStore::ref_of(const Key& key) const {
+  return remote_.place().prefix + "r/" + encode_name(key.text);
+}
+
+Result<GitRefsStore::Sight> GitRefsStore::sight_of(const std::vector<Key>& keys) {
+  std::vector<std::string> names;
+  for (const Key& key : keys) names.push_back(ref_of(key));
+  if (keys.empty()) names.push_back(remote_.place().prefix + "r/");
+  const Result<std::vector<SeenRef>> refs = remote_.seen(names);
+  if (!refs) return fail(refs.error());
+  Sight sight;
+  for (const SeenRef& ref : *refs) {
+    // Never taken for free: whatever stands there was put there by someone.
+    const auto unreadable = [&] {
+      return fail(ErrorKind::unreachable,
+                  fmt::format("{} on {} says nothing that dibs understands", printable(ref.name),
+                              printable(remote_.place().remote)),
+                  fmt::format("look at it with: git ls-remote {} {}",
+                              shell_word(remote_.place().remote), shell_word(ref.name)));
+    };
+    std::string_view text = ref.message;
+    while (text.ends_with('\n')) text.remove_suffix(1);
+    const Result<LogLine> line = parse_line(text);
+    if (!line) return unreadable();
+    const auto own = std::ranges::find_if(
+        line->writes, [&](const LoggedWrite& write) { return ref_of(write.key) == ref.name; });
+    if (own == line->writes.end()) return unreadable();
+    Seen seen{.commit = ref.commit, .seq = line->seq, .record = std::nullopt, .along_with = {}};
+    for (const LoggedWrite& write : line->writes) seen.along_with.push_back(write.key);
+    if (own->value) seen.record = record_from(*line, *own);
+    sight.emplace(own->key, std::move(seen));
+  }
+  return sight;
+}
+
+Result<GitRefsStore::Sight> GitRefsStore::fresh_sight_of(const std::vector<Key>& keys) {
+  std::vector<std::string> names;
+  for (const Key& key : keys) names.push_back(ref_of(key));
+  for (int tries = 0; tries < kTriesMax; ++tries) {
+    if (Done looked = remote_.look(names); !looked) return fail(looked.error());
+    Result<Sight> sight = sight_of(keys);
+    if (!sight || !shows_half(*sight)) return sight;
+  }
+  return fail(ErrorKind::contended,
+              fmt::format("the refs on {} change faster than they can be read",
+                          printable(remote_.place().remote)),
+              "run the command again");
+}
+
+// A remote moves the refs of one push one after the other, and a look in between sees some moved
+// and some not.
+bool GitRefsStore::shows_half(const Sight& sight) {
+  return std::ranges::any_of(sight, [&](const auto& entry) {
+    const Seen& seen = entry.second;
+    return std::ranges::any_of(seen.along_with, [&](const Key& key) {
+      const auto other = sight.find(key);
+      return other != sight.end() && other->second.seq < seen.seq;
+    });
+  });
+}
+
+View GitRefsStore::view_of(const Selection& selection, const Sight& sight) {
+  View view{.now = {.unix_ms = clock_.now().unix_ms},
+            .margin_ms = kSkewMarginMs,
+            .one_machine = false,
+            .last_look = false,
+            .records = {},
+            .cursor = {},
+            .hold = {}};
+  std::uint64_t highest = highest_seen();
+  for (const auto& [key, seen] : sight) {
+    highest = std::max(highest, seen.seq);
+    if (!seen.record) continue;
+    const bool named = std::ranges::find(selection.keys, key) != selection.keys.end();
+    if (named || mentions(selection, *seen.record)) view.records.push_back(*seen.record);
+  }
+  remember_highest(highest);
+  view.cursor = {highest};
+  return view;
+}
+
+Result<View> GitRefsStore::read(const Selection& selection) {
+  const bool by_key = !selection.keys.empty() && !selection.mentioning;
+  const std::vector<Key> keys = by_key ? selection.keys : std::vector<Key>{};
+  const Result<std::unique_ptr<FileLock>> lock = files_.lock(lock_path_, Patience::wait);
+  if (!lock) return fail(lock.error());
+  if (selection.last_look_will_do && by_key) {
+    const Result<Sight> sight = sight_of(keys);
+    const bool nobody_there = sight && std::ranges::none_of(*sight, [](const auto& entry) {
+                                return entry.second.record.has_value();
+                              });
+    if (nobody_there) {
+      View view = view_of(selection, *sight);
+      view.last_look = true;
+      return view;
+    }
+  }
+  const Result<Sight> sight = fresh_sight_of(keys);
+  if (!sight) return fail(sight.error());
+  return view_of(selection, *sight);
+}
+
+Result<Outcome> GitRefsStore::try_once(const Transaction& transaction, const Sight& sight) {
+  std::uint64_t before = highest_seen();
+  std::vector<std::string> parents;
+  for (const auto& [key, seen] : sight) {
+    before = std::max(before, seen.seq);
+    if (std::ranges::find(parents, seen.commit) == parents.end()) parents.push_back(seen.commit);
+  }
+  const std::int64_t now_ms = clock_.now().unix_ms;
+  LogLine line{.seq = 0,
+               .unix_ms = now_ms,
+               .nonce = transaction.nonce,
+               .writes = {},
+               .events = transaction.events};
+  for (const Write& write : transaction.writes)
+    line.writes.push_back({.key = write.key, .value = write.value, .version = std::nullopt});
+  // What is only expected is restated: a ref that does not move is not compared in the same moment.
+  for (const Expectation& expected : transaction.expectations) {
+    const bool written = std::ranges::find(transaction.writes, expected.key, &Write::key) !=
+                         transaction.writes.end();
+    if (written) continue;
+    const auto seen = sight.find(expected.key);
+    const bool there = seen != sight.end() && seen->second.record;
+    line.writes.push_back(
+        {.key = expected.key,
+         .value = there ? std::optional(seen->second.record->value) : std::nullopt,
+         .version = there ? std::optional(seen->second.record->version) : std::nullopt});
+  }
+  std::string text = encode_line({.seq = before, .crc = 0, .offset = 0}, line);
+  if (text.size() > kLogLineMax) {
+    return fail(
+        ErrorKind::refused,
+        fmt::format("the change is {} bytes long; at most {} fit", text.size(), kLogLineMax),
+        "name fewer resources in one command");
+  }
+  const Result<std::string> commit = remote_.write_commit(parents, text, now_ms);
+  if (!commit) return fail(commit.error());
+
+  std::vector<RefMove> moves;
+  for (const LoggedWrite& write : line.writes) {
+    const auto seen = sight.find(write.key);
+    moves.push_back({.name = ref_of(write.key),
+                     .from = seen == sight.end() ? "" : seen->second.commit,
+                     .to = *commit});
+  }
+  const Result<PushEnd> end = remote_.push(moves);
+  if (!end) return fail(end.error());
+  switch (end->kind) {
+    case PushEnd::Kind::moved:
+      remember_highest(before + 1);
+      return Committed{Fence{before + 1}};
+    case PushEnd::Kind::lost:
+      return LostRace{};
+    case PushEnd::Kind::refused:
+      return fail(ErrorKind::refused,
+                  fmt::format("the remote {} does not take the change: {}",
+                              printable(remote_.place().remote), end->why),
+                  "see what it allows with: dibs doctor");
+    case PushEnd::Kind::unknown:
+      break;
+  }
+  return OutcomeUnknown{end->why};
+}
+
+Result<Outcome> GitRefsStore::commit(const Transaction& transaction) {
+  const std::vector<Key> keys = keys_of(transaction);
+  const Result<std::unique_ptr<FileLock>> lock = files_.lock(lock_path_, Patience::wait);
+  if (!lock) return fail(lock.error());
+  // What was seen last will do for the first try: if it is not so any more, the push finds out.
+  for (int tries = 0; tries < kTriesMax; ++tries) {
+    const bool fresh = tries > 0;
+    const Result<Sight> sight = fresh ? fresh_sight_of(keys) : sight_of(keys);
+    if (!sight) return fail(sight.error());
+    const bool hold =
+        std::ranges::all_of(transaction.expectations, [&](const Expectation& expected) {
+          const auto seen = sight->find(expected.key);
+          const bool there = seen != sight->end() && seen->second.record;
+          return expected.version ==
+                 (there ? std::optional(seen->second.record->version) : std::nullopt);
+        });
+    if (!hold && fresh) return LostRace{};
+    if (!hold) continue;
+    if (transaction.writes.empty()) {
+      if (!fresh) continue;
+      return Committed{Fence{highest_seen()}};
+    }
+    Result<Outcome> outcome = try_once(transaction, *sight);
+    if (!outcome || !std::holds_alternative<LostRace>(*outcome)) return outcome;
+    if (tries > 0)
+      clock_.sleep_ms(
+          static_cast<std::int64_t>(random_.below(kPauseMs << static_cast<unsigned>(tries))));
+  }
+  return LostRace{};
+}
+
+Result<Cursor> GitRefsStore::wait(Cursor since, std::int64_t most_ms) {
+  const std::int64_t deadline_ms = clock_.now().boot_ms + most_ms;
+  while (true) {
+    const Result<View> view = read(Selection{});
+    if (!view) return fail(view.error());
+    const std::int64_t left_ms = deadline_ms - clock_.now().boot_ms;
+    if (view->cursor > since || left_ms <= 0) return view->cursor;
+    clock_.sleep_ms(std::min(left_ms, kPollMs));
+  }
+}
+
+Result<History> GitRefsStore::history(const HistoryQuery& query) {
+  const Result<View> view = read(Selection{});
+  if (!view) return fail(view.error());
+  const Result<std::vector<std::string>> messages = remote_.messages();
+  if (!messages) return fail(messages.error());
+  History history{.events = {}, .cursor = view->cursor};
+  for (const std::string& message : *messages) {
+    if (query.mentioning && !contains(message, *query.mentioning)) continue;
+    const Result<LogLine> line = parse_line(message);
+    if (!line || line->seq <= query.since.seq || line->seq > view->cursor.seq) continue;
+    for (const Event& event : line->events) {
+      if (query.resource && event.resource != *query.resource) continue;
+      history.events.push_back({.seq = line->seq, .unix_ms = line->unix_ms, .event = event});
+    }
+  }
+  std::ranges::stable_sort(history.events, {}, &PastEvent::seq);
+  if (history.events.size() > query.newest)
+    history.events.erase(history.events.begin(),
+                         history.events.end() - static_cast<std::ptrdiff_t>(query.newest));
+  return history;
+}
+
+// The largest number that this clone knows of. A new change gets a larger one, so that numbers
+// follow what was known when the change was made.
+std::uint64_t GitRefsStore::highest_seen() {
+  const Result<std::optional<std::string>> text =
+      files_.read_file(remote_.place().directory + "/dibs-highest", kHighestFileMax);
+  if (!text || !text->has_value()) return 0;
+  return parse_unsigned(**text).value_or(0);
+}
+
+void GitRefsStore::remember_highest(std::uint64_t seq) {
+  if (seq <= highest_seen()) return;
+  (void)files_.replace_file(remote_.place().directory + "/dibs-highest", std::to_string(seq));
+}
+
+Promises GitRefsStore::promises() const { return git_refs_promises(); }
+
+Promises git_refs_promises() {
+  return {.store = "git",
+          .pause = "fenced",
+          .partition = "safe; unreachable is unknown",
+          .clock_jump = "skew margin of 30 s",
+          .power_loss = "the server's own",
+          .waiters = "none: backoff with jitter",
+          .offline = "no"};
+}
+
+}  // namespace dibs

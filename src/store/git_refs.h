@@ -1,0 +1,66 @@
+// The store on a git remote: one ref a record. A commit of the store is a git commit that says what
+// a line of the local log would say; each record it writes is a ref that moves to it, with the
+// commits those refs stood on as its parents. So a ref's history is the record's history, and one
+// atomic push with an expected old value for every ref is the compare-and-swap.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "git/remote_refs.h"
+#include "store/log_line.h"
+#include "store/store.h"
+#include "sys/clock.h"
+#include "sys/file_system.h"
+#include "sys/randomness.h"
+
+namespace dibs {
+
+class GitRefsStore final : public Store {
+ public:
+  // `lock` is a file that keeps this machine's processes from contending on the remote.
+  GitRefsStore(FileSystem& files, Clock& clock, Random& random, RemoteRefs remote, std::string lock)
+      : files_(files),
+        clock_(clock),
+        random_(random),
+        remote_(std::move(remote)),
+        lock_path_(std::move(lock)) {}
+
+  [[nodiscard]] Result<View> read(const Selection& selection) override;
+  [[nodiscard]] Result<Outcome> commit(const Transaction& transaction) override;
+  [[nodiscard]] Result<Cursor> wait(Cursor since, std::int64_t most_ms) override;
+  [[nodiscard]] Result<History> history(const HistoryQuery& query) override;
+  [[nodiscard]] Promises promises() const override;
+
+ private:
+  /// A record's ref as last seen. A removed record still has its ref.
+  struct Seen {
+    std::string commit;
+    std::uint64_t seq = 0;
+    std::optional<Record> record;
+    std::vector<Key> along_with;  // what the same change wrote, this record included
+  };
+  using Sight = std::map<Key, Seen>;
+
+  [[nodiscard]] std::string ref_of(const Key& key) const;
+  // No keys: all of them.
+  [[nodiscard]] Result<Sight> sight_of(const std::vector<Key>& keys);
+  [[nodiscard]] Result<Sight> fresh_sight_of(const std::vector<Key>& keys);
+  [[nodiscard]] static bool shows_half(const Sight& sight);
+  [[nodiscard]] View view_of(const Selection& selection, const Sight& sight);
+  [[nodiscard]] Result<Outcome> try_once(const Transaction& transaction, const Sight& sight);
+  [[nodiscard]] std::uint64_t highest_seen();
+  void remember_highest(std::uint64_t seq);
+
+  FileSystem& files_;
+  Clock& clock_;
+  Random& random_;
+  RemoteRefs remote_;
+  std::string lock_path_;
+};
+
+[[nodiscard]] Promises git_refs_promises();
+
+}  // namespace dibs

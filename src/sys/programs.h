@@ -1,0 +1,45 @@
+// Running another program to its end: what it is given, what it says, and never longer than told.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace dibs {
+
+struct ProgramCall {
+  std::vector<std::string> command;  // looked up in PATH unless it holds a slash; no shell sees it
+  std::string directory;
+  std::string_view input;
+  std::vector<std::string> environment;  // NAME=value, all of it
+  std::int64_t most_ms = 120'000;
+  std::size_t most_output = 64UL * 1024 * 1024;  // of each of its two streams
+};
+
+struct ProgramEnd {
+  enum class Cut { no, timed_out, said_too_much };
+  int exit_code = 0;  // 128 + N when signal N ended it
+  std::string out;
+  std::string err;
+  Cut cut = Cut::no;  // it was killed before its end
+
+  [[nodiscard]] bool succeeded() const { return cut == Cut::no && exit_code == 0; }
+};
+
+class Programs {
+ public:
+  virtual ~Programs() = default;
+  // An error only when it could not be started.
+  [[nodiscard]] virtual Result<ProgramEnd> run(const ProgramCall& call) = 0;
+};
+
+class PosixPrograms final : public Programs {
+ public:
+  // In a session of its own, so that nothing it starts can ask the terminal for a password.
+  [[nodiscard]] Result<ProgramEnd> run(const ProgramCall& call) override;
+};
+
+}  // namespace dibs

@@ -1,0 +1,55 @@
+#include "testing/git_site.h"
+
+#include <cstdlib>
+#include <stdexcept>
+
+namespace dibs {
+
+namespace {
+std::vector<std::string> plain_environment(const std::string& home) {
+  const char* path = std::getenv("PATH");
+  return {"PATH=" + std::string(path == nullptr ? "/usr/bin:/bin" : path), "HOME=" + home};
+}
+}  // namespace
+
+GitSite::GitSite(std::string object_format)
+    : object_format_(std::move(object_format)),
+      git_(programs_, plain_environment(directory_.path())) {
+  (void)clock_.now();  // it learns its boot when first asked, and may be shared by threads
+  if (!run_git(directory_.path(),
+               {"init", "--quiet", "--bare", "--object-format=" + object_format_, "remote.git"}))
+    throw std::runtime_error("no remote");
+}
+
+std::string GitSite::clone(const std::string& name) {
+  const std::string path = directory_ / name;
+  const Result<std::optional<FileStatus>> there = files_.status(path);
+  if (there && there->has_value()) return path;
+  // Not `git clone`: of an empty remote, it does not learn the kind of object names.
+  if (!run_git(directory_.path(), {"init", "--quiet", "--object-format=" + object_format_, name}) ||
+      !run_git(path, {"remote", "add", "origin", remote()}))
+    throw std::runtime_error("no clone");
+  return path;
+}
+
+RemoteRefs GitSite::refs(const std::string& clone_name) {
+  const std::string common_dir = clone(clone_name) + "/.git";
+  for (const char* made : {"/dibs", "/dibs/remotes"})
+    (void)files_.make_directory(common_dir + made, kPrivateDirectory);
+  RemoteRefs refs(files_, git_,
+                  {.directory = common_dir + "/dibs/remotes/origin.git",
+                   .common_dir = common_dir,
+                   .remote = "origin",
+                   .prefix = "refs/dibs/"});
+  if (Done opened = refs.open(kPrivateDirectory); !opened)
+    throw std::runtime_error(opened.error().message);
+  return refs;
+}
+
+std::unique_ptr<GitRefsStore> GitSite::open(const std::string& clone_name) {
+  const RemoteRefs remote = refs(clone_name);
+  return std::make_unique<GitRefsStore>(files_, clock_, random_, remote,
+                                        clone(clone_name) + "/.git/dibs/remote.lock");
+}
+
+}  // namespace dibs

@@ -1,0 +1,37 @@
+// A real bare repository that serves as the remote, and real clones of it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "git/git_program.h"
+#include "store/git_refs.h"
+#include "sys/clock.h"
+#include "sys/posix_file_system.h"
+#include "sys/programs.h"
+#include "sys/randomness.h"
+#include "testing/temp_directory.h"
+
+namespace dibs {
+
+class GitSite {
+ public:
+  explicit GitSite(std::string object_format = "sha1");
+
+  [[nodiscard]] std::string remote() const { return directory_ / "remote.git"; }
+  [[nodiscard]] std::string clone(const std::string& name);  // made when not there
+  [[nodiscard]] std::unique_ptr<GitRefsStore> open(const std::string& clone_name);
+  [[nodiscard]] RemoteRefs refs(const std::string& clone_name);
+  [[nodiscard]] const GitProgram& git() const { return git_; }
+
+ private:
+  std::string object_format_;
+  TempDirectory directory_;
+  PosixFileSystem files_;
+  SystemClock clock_;
+  SystemRandom random_;
+  PosixPrograms programs_;
+  GitProgram git_;
+};
+
+}  // namespace dibs
