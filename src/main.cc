@@ -10,12 +10,34 @@
 #include <vector>
 
 #include "cli/cli.h"
+#include "git/git_program.h"
+#include "store/git_refs.h"
 #include "store/local.h"
 #include "sys/clock.h"
 #include "sys/machine.h"
 #include "sys/posix_file_system.h"
+#include "sys/programs.h"
 #include "sys/randomness.h"
 #include "sys/standard_streams.h"
+
+namespace {
+
+std::vector<std::string> inherited_environment() {
+  std::vector<std::string> all;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    all.emplace_back(*entry);
+  return all;
+}
+
+dibs::GitRefsSite site_of(const dibs::StorePlace& place) {
+  return {.directory = place.directory,
+          .common_dir = place.common_dir,
+          .remote = std::string(place.settings.text("store.remote")),
+          .prefix = std::string(place.settings.text("store.ref_prefix")),
+          .directory_mode = place.directory_mode};
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   dibs::fill_closed_streams();
@@ -39,17 +61,38 @@ int main(int argc, char** argv) {
       .current_directory =
           ::getcwd(directory.data(), directory.size()) != nullptr ? directory.data() : "/"};
 
+  dibs::PosixPrograms programs;
+  const dibs::GitProgram git(programs, inherited_environment);
   const std::vector<dibs::StoreBackend> backends{
       {.kind = "local",
        .open =
-           [&](const std::string& path, const dibs::Warn& notice) {
-             auto store = std::make_unique<dibs::LocalStore>(files, clock, random, path, notice);
+           [&](const dibs::StorePlace& place, const dibs::Warn& notice) {
+             auto store =
+                 std::make_unique<dibs::LocalStore>(files, clock, random, place.directory, notice);
              dibs::Upkeep* upkeep = store.get();
              return dibs::OpenedStore{.store = std::move(store), .upkeep = upkeep};
            },
-       .create = [&](const std::string& path,
-                     unsigned mode) { return dibs::LocalStore::create(files, path, mode); },
+       .create =
+           [&](const dibs::StorePlace& place) {
+             return dibs::LocalStore::create(files, place.directory, place.directory_mode);
+           },
        .promises = dibs::local_promises()},
+      {.kind = "git",
+       .open = [&](const dibs::StorePlace& place,
+                   const dibs::Warn&) -> dibs::Result<dibs::OpenedStore> {
+         auto store = dibs::GitRefsStore::open(files, clock, random, git, site_of(place));
+         if (!store) return dibs::fail(store.error());
+         return dibs::OpenedStore{.store = *std::move(store), .upkeep = nullptr};
+       },
+       .create =
+           [&](const dibs::StorePlace& place) {
+             return dibs::GitRefsStore::create(files, git, site_of(place));
+           },
+       .promises = dibs::git_refs_promises(),
+       // A hosted remote bears a few pushes a minute for a whole repository.
+       .settings = {{"coordination.default_ttl_secs", "3600"},
+                    {"coordination.heartbeat_interval_secs", "300"},
+                    {"coordination.stale_after_secs", "3600"}}},
   };
   return dibs::cli::run(std::vector<std::string>(argv + 1, argv + argc), system, backends,
                         DIBS_VERSION);

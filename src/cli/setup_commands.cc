@@ -12,8 +12,15 @@ namespace dibs::cli {
 
 namespace {
 
+constexpr std::array<Option, 1> kInitOptions{
+    {{.name = "--remote",
+      .takes = Takes::text,
+      .value = "NAME",
+      .meaning = "the git remote that --store git keeps leases on (default origin)"}}};
+
 Done run_init(Invocation& call) {
-  const Result<verbs::Initialised> done = verbs::init(call.workspace);
+  const Result<verbs::Initialised> done =
+      verbs::init(call.workspace, {.remote = call.args.text("--remote")});
   if (!done) return fail(done.error());
   call.terminal.reply(JsonObject()
                           .add("directory", done->directory)
@@ -93,8 +100,7 @@ constexpr std::array<Option, 1> kConfigListOptions{
 
 std::string value_json(const verbs::SettingLine& line) {
   const SettingSpec* spec = find_setting(line.key);
-  return spec != nullptr && spec->type != SettingType::choice ? line.value
-                                                              : json_string(line.value);
+  return spec != nullptr && !is_text(spec->type) ? line.value : json_string(line.value);
 }
 
 Done run_config_list(Invocation& call) {
@@ -250,11 +256,13 @@ Done run_promises(Invocation& call) {
 constexpr std::array<Command, 10> kCommands{{
     {.name = "init",
      .summary = "set dibs up in this repository",
-     .details = "Makes .git/dibs, shared by all worktrees. Safe to run again. Choose another store "
-                "with --store.",
+     .details = "Makes .git/dibs, shared by all worktrees. Safe to run again. --store local keeps "
+                "leases there, for\n"
+                "all worktrees on this machine; --store git keeps them on a git remote, for every "
+                "clone of it.",
      .positionals = {},
-     .options = {},
-     .example = "dibs init",
+     .options = kInitOptions,
+     .example = "dibs init --store git --remote origin",
      .run = run_init},
     {.name = "worktree info",
      .summary = "show this worktree's name and what it holds",

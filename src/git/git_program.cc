@@ -24,23 +24,24 @@ bool is_kept(std::string_view variable) {
                              [&](std::string_view kept) { return variable.starts_with(kept); });
 }
 
-}  // namespace
-
-GitProgram::GitProgram(Programs& programs, const std::vector<std::string>& environment)
-    : programs_(programs) {
-  std::ranges::copy_if(environment, std::back_inserter(environment_), is_kept);
+std::vector<std::string> safe_environment(const std::vector<std::string>& inherited) {
+  std::vector<std::string> safe;
+  std::ranges::copy_if(inherited, std::back_inserter(safe), is_kept);
   for (const char* set :
        {"LC_ALL=C.UTF-8", "GIT_TERMINAL_PROMPT=0", "SSH_ASKPASS_REQUIRE=never",
         "GIT_ALLOW_PROTOCOL=file:git:http:https:ssh", "GIT_OPTIONAL_LOCKS=0", "GIT_ADVICE=0"})
-    environment_.emplace_back(set);
+    safe.emplace_back(set);
+  return safe;
 }
+
+}  // namespace
 
 Result<ProgramEnd> GitProgram::run(const Call& call) const {
   ProgramCall program{
       .command = {"git", "--git-dir=" + call.git_dir, "-c", "core.hooksPath=/dev/null"},
       .directory = call.git_dir,
       .input = call.input,
-      .environment = environment_,
+      .environment = safe_environment(environment_()),
       .most_ms = call.most_ms};
   program.command.insert(program.command.end(), call.arguments.begin(), call.arguments.end());
   return programs_.run(program);

@@ -15,8 +15,11 @@ namespace dibs {
 
 class GitProgram {
  public:
-  // `environment` is the caller's, NAME=value; what could lead git elsewhere is left out.
-  GitProgram(Programs& programs, const std::vector<std::string>& environment);
+  using Environment = std::function<std::vector<std::string>()>;
+  // `environment` is the caller's, NAME=value; what could lead git elsewhere is left out. It is
+  // asked only when git is run, because most commands never do.
+  GitProgram(Programs& programs, Environment environment)
+      : programs_(programs), environment_(std::move(environment)) {}
 
   struct Call {
     std::string git_dir;
@@ -31,7 +34,7 @@ class GitProgram {
 
  private:
   Programs& programs_;
-  std::vector<std::string> environment_;
+  Environment environment_;
 };
 
 // What git said on its error stream, in one line that is safe to show: its first complaint.

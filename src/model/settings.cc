@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kDaySecs = 86'400;
 
-constexpr std::array<SettingSpec, 12> kSpecs{{
+constexpr std::array<SettingSpec, 14> kSpecs{{
     {.key = "coordination.default_ttl_secs",
      .type = SettingType::integer,
      .fallback = "600",
@@ -69,8 +69,17 @@ constexpr std::array<SettingSpec, 12> kSpecs{{
     {.key = "store.kind",
      .type = SettingType::choice,
      .fallback = "local",
-     .choices = "local",
+     .choices = "local|git",
      .meaning = "where leases are kept"},
+    {.key = "store.remote",
+     .type = SettingType::name,
+     .fallback = "origin",
+     .meaning = "the git remote of the git store"},
+    {.key = "store.ref_prefix",
+     .type = SettingType::name,
+     .fallback = "refs/dibs/",
+     .meaning = "where the git store keeps its refs; refs/heads/dibs/ for hosts that take branches "
+                "only"},
     {.key = "store.allow_network_file_system",
      .type = SettingType::boolean,
      .fallback = "false",
@@ -101,8 +110,23 @@ std::string wanted(const SettingSpec& spec) {
         list.replace(at, 1, " or ");
       return list;
     }
+    case SettingType::name:
+      return "letters, digits and ._/-, not beginning with a dash or a dot";
   }
   return {};
+}
+
+// What may stand in a ref and in a remote's name, and can be taken for neither an option nor a path
+// that leads elsewhere.
+bool is_plain_name(std::string_view value) {
+  constexpr std::size_t kNameMax = 100;
+  const bool plain = std::ranges::all_of(value, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '/' || c == '-';
+  });
+  return plain && !value.empty() && value.size() <= kNameMax && value.front() != '-' &&
+         value.front() != '.' && value.front() != '/' && !contains(value, "..") &&
+         !contains(value, "//") && !contains(value, "/.");
 }
 
 bool fits(const SettingSpec& spec, std::string_view value) {
@@ -116,6 +140,8 @@ bool fits(const SettingSpec& spec, std::string_view value) {
       return value == "true" || value == "false";
     case SettingType::choice:
       return std::ranges::count(split(spec.choices, '|'), value) > 0;
+    case SettingType::name:
+      return is_plain_name(value);
   }
   return false;
 }
@@ -147,6 +173,7 @@ bool has_type(const SettingSpec& spec, const toml::node& node) {
     case SettingType::boolean:
       return node.is_boolean();
     case SettingType::choice:
+    case SettingType::name:
       return node.is_string();
   }
   return false;
@@ -226,7 +253,7 @@ Result<std::string> with_setting(std::string_view text, const Assignment& assign
   const std::size_t dot = assignment.key.find('.');
   const std::string section = assignment.key.substr(0, dot);
   const std::string name = assignment.key.substr(dot + 1);
-  const bool quoted = find_setting(assignment.key)->type == SettingType::choice;
+  const bool quoted = is_text(find_setting(assignment.key)->type);
   const std::string value = quoted ? '"' + assignment.value + '"' : assignment.value;
   const std::string line = fmt::format("{} = {}", name, value);
 

@@ -17,7 +17,11 @@
 
 namespace dibs {
 
-enum class SettingType { integer, boolean, choice };
+enum class SettingType { integer, boolean, choice, name };
+
+[[nodiscard]] constexpr bool is_text(SettingType type) {
+  return type == SettingType::choice || type == SettingType::name;
+}
 
 struct SettingSpec {
   std::string_view key;  // section.name

@@ -79,6 +79,15 @@ TEST(Settings, WrongTypesAndValuesSayWhatItMustBe) {
         << value;
 }
 
+TEST(Settings, ANameCanLeadNowhereElse) {
+  for (const char* good : {"origin", "up-stream", "team/origin", "refs/heads/dibs/", "a.b"})
+    EXPECT_TRUE(check_setting("store.remote", good, "--remote")) << good;
+  for (const char* bad : {"", "-o", "--upload-pack=x", "../x", "a/../b", ".hidden", "a/.b", "/abs",
+                          "a//b", "a b", "ext::sh", "a\nb", "ü", "a:b", "$(x)"})
+    EXPECT_FALSE(check_setting("store.remote", bad, "--remote")) << bad;
+  EXPECT_FALSE(check_setting("store.remote", std::string(101, 'a'), "--remote"));
+}
+
 TEST(Settings, ASyntaxErrorNamesItsLine) {
   const Error error = error_in("[worktree]\nmode = \n");
   EXPECT_TRUE(contains(error.message, "config.toml:")) << error.message;

@@ -34,6 +34,58 @@ bool mentions(const Selection& selection, const Record& record) {
 
 }  // namespace
 
+namespace {
+
+RemoteRefs refs_of(FileSystem& files, const GitProgram& git, const GitRefsSite& site) {
+  return {files,
+          git,
+          {.directory = fmt::format("{}/remotes/{}.git", site.directory,
+                                    encode_name(site.remote + ":" + site.prefix)),
+           .common_dir = site.common_dir,
+           .remote = site.remote,
+           .prefix = site.prefix}};
+}
+
+}  // namespace
+
+Done GitRefsStore::create(FileSystem& files, const GitProgram& git, const GitRefsSite& site) {
+  if (!site.prefix.starts_with("refs/") || !site.prefix.ends_with('/')) {
+    return fail(ErrorKind::usage,
+                fmt::format("store.ref_prefix cannot be '{}'", printable(site.prefix)),
+                "it must begin with refs/ and end with /");
+  }
+  const Result<ProgramEnd> url = git.run({.git_dir = site.common_dir,
+                                          .arguments = {"remote", "get-url", "--", site.remote},
+                                          .input = {}});
+  if (!url) return fail(url.error());
+  if (!url->succeeded()) {
+    return fail(ErrorKind::not_set_up,
+                fmt::format("this repository has no remote {}", printable(site.remote)),
+                fmt::format("add it with: git remote add {} URL, or keep leases on this machine "
+                            "with: dibs init --store local",
+                            shell_word(site.remote)));
+  }
+  for (const char* below : {"", "/locks", "/heartbeat", "/remotes"}) {
+    if (Done made = files.make_directory(site.directory + below, site.directory_mode); !made)
+      return made;
+  }
+  RemoteRefs refs = refs_of(files, git, site);
+  if (Done opened = refs.open(site.directory_mode); !opened) return opened;
+  return refs.look({});
+}
+
+Result<std::unique_ptr<GitRefsStore>> GitRefsStore::open(FileSystem& files, Clock& clock,
+                                                         Random& random, const GitProgram& git,
+                                                         const GitRefsSite& site) {
+  if (Done made = files.make_directory(site.directory + "/remotes", site.directory_mode); !made)
+    return fail(made.error());
+  RemoteRefs refs = refs_of(files, git, site);
+  if (Done opened = refs.open(site.directory_mode); !opened) return fail(opened.error());
+  return std::make_unique<GitRefsStore>(
+      files, clock, random, std::move(refs),
+      fmt::format("{}/locks/remote-{}.lock", site.directory, encode_name(site.remote)));
+}
+
 std::string GitRefsStore::ref_of(const Key& key) const {
   return remote_.place().prefix + "r/" + encode_name(key.text);
 }

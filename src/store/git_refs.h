@@ -18,8 +18,25 @@
 
 namespace dibs {
 
+/// Where such a store is: which remote of which repository, and which refs there.
+struct GitRefsSite {
+  std::string directory;   // .git/dibs
+  std::string common_dir;  // .git
+  std::string remote;
+  std::string prefix;
+  unsigned directory_mode = kPrivateDirectory;
+};
+
 class GitRefsStore final : public Store {
  public:
+  // What `dibs init` does: looks whether the remote is there and can be read.
+  [[nodiscard]] static Done create(FileSystem& files, const GitProgram& git,
+                                   const GitRefsSite& site);
+  [[nodiscard]] static Result<std::unique_ptr<GitRefsStore>> open(FileSystem& files, Clock& clock,
+                                                                  Random& random,
+                                                                  const GitProgram& git,
+                                                                  const GitRefsSite& site);
+
   // `lock` is a file that keeps this machine's processes from contending on the remote.
   GitRefsStore(FileSystem& files, Clock& clock, Random& random, RemoteRefs remote, std::string lock)
       : files_(files),

@@ -14,7 +14,7 @@ std::vector<std::string> plain_environment(const std::string& home) {
 
 GitSite::GitSite(std::string object_format)
     : object_format_(std::move(object_format)),
-      git_(programs_, plain_environment(directory_.path())) {
+      git_(programs_, [this] { return plain_environment(directory_.path()); }) {
   (void)clock_.now();  // it learns its boot when first asked, and may be shared by threads
   if (!run_git(directory_.path(),
                {"init", "--quiet", "--bare", "--object-format=" + object_format_, "remote.git"}))

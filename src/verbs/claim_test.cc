@@ -51,14 +51,16 @@ class Verbs : public testing::Test {
   StoreBackend backend() {
     return {.kind = "local",
             .open =
-                [this](const std::string& directory, const Warn& notice) {
-                  auto store =
-                      std::make_unique<LocalStore>(files_, clock_, random_, directory, notice);
+                [this](const StorePlace& place, const Warn& notice) {
+                  auto store = std::make_unique<LocalStore>(files_, clock_, random_,
+                                                            place.directory, notice);
                   Upkeep* upkeep = store.get();
                   return OpenedStore{.store = std::move(store), .upkeep = upkeep};
                 },
-            .create = [this](const std::string& directory,
-                             unsigned mode) { return LocalStore::create(files_, directory, mode); },
+            .create =
+                [this](const StorePlace& place) {
+                  return LocalStore::create(files_, place.directory, place.directory_mode);
+                },
             .promises = local_promises()};
   }
   static Acquire asking(const std::string& resource, std::int64_t ttl_secs = 600) {

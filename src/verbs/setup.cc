@@ -107,20 +107,80 @@ void check_places(Workspace& workspace, const std::string& directory,
 
 }  // namespace
 
-Result<Initialised> init(Workspace& workspace) {
+namespace {
+
+// Leases that stay behind in a store nobody looks at any more would protect nothing.
+Done check_nothing_is_left_behind(Workspace& workspace, const std::string& old_kind,
+                                  const StorePlace& place) {
+  const auto old = std::ranges::find(workspace.backends(), old_kind, &StoreBackend::kind);
+  if (old == workspace.backends().end()) return {};
+  const Result<OpenedStore> opened =
+      old->open(place, [&](const std::string& text) { workspace.warn(text); });
+  if (!opened) return fail(opened.error());
+  const Result<View> view = opened->store->read(Selection::everything());
+  if (!view) return fail(view.error());
+  const bool held = std::ranges::any_of(
+      view->records, [](const Record& record) { return resource_of(record.key).has_value(); });
+  if (!held) return {};
+  return fail(
+      ErrorKind::refused,
+      fmt::format("there are leases in the {} store, and they would be left behind", old_kind),
+      "see them with: dibs claim list");
+}
+
+Done choose_store(Workspace& workspace, const StoreBackend& backend, const Init& request) {
+  std::vector<std::pair<std::string, std::string>> chosen{
+      {"store.kind", std::string(backend.kind)}};
+  if (request.remote) chosen.emplace_back("store.remote", *request.remote);
+  const Result<const Settings*> settings = workspace.settings();
+  if (!settings) return fail(settings.error());
+  for (const auto& [key, value] : backend.settings) {
+    if ((*settings)->origin(key) == "default") chosen.emplace_back(key, value);
+  }
+  for (const auto& [key, value] : chosen) {
+    const Result<SettingLine> set = config_set(workspace, key, value, /*shared=*/false);
+    if (!set) return fail(set.error());
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Initialised> init(Workspace& workspace, const Init& request) {
   const Result<const Repository*> repository = workspace.repository();
   if (!repository) return fail(repository.error());
   const Result<const StoreBackend*> backend = workspace.backend();
   if (!backend) return fail(backend.error());
+  const Result<std::string> configured = workspace.configured_store();
+  if (!configured) return fail(configured.error());
   if (Done fine = workspace.check_file_system((*repository)->common_dir); !fine)
     return fail(fine.error());
+  const bool set_up = workspace.directory().has_value();
+  const bool changes = (*backend)->kind != *configured || request.remote;
   Initialised done{.directory = (*repository)->common_dir + "/dibs",
                    .store = std::string((*backend)->kind),
-                   .already = workspace.directory().has_value()};
+                   .already = set_up && !changes};
   if (done.already) return done;
-  const unsigned mode = shared_directory_mode(workspace.system().files, **repository);
-  if (Done created = (*backend)->create(done.directory, mode); !created)
-    return fail(created.error());
+  Result<StorePlace> place = workspace.store_place(done.directory);
+  if (!place) return fail(place.error());
+  Settings settings = place->settings;
+  if (request.remote) {
+    const Result<Assignment> remote = check_setting("store.remote", *request.remote, "--remote");
+    if (!remote) return fail(remote.error());
+    settings.apply({{*remote}});
+  }
+  if (set_up && (*backend)->kind != *configured) {
+    if (Done nothing = check_nothing_is_left_behind(workspace, *configured, *place); !nothing)
+      return fail(nothing.error());
+  }
+  const StorePlace chosen{.directory = place->directory,
+                          .common_dir = place->common_dir,
+                          .settings = settings,
+                          .directory_mode = place->directory_mode};
+  if (Done created = (*backend)->create(chosen); !created) return fail(created.error());
+  if (changes) {
+    if (Done kept = choose_store(workspace, **backend, request); !kept) return fail(kept.error());
+  }
   return done;
 }
 

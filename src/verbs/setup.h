@@ -17,7 +17,11 @@ struct Initialised {
   std::string store;
   bool already = false;
 };
-[[nodiscard]] Result<Initialised> init(Workspace& workspace);
+struct Init {
+  std::optional<std::string> remote;  // of a store on a git remote; none: as the settings say
+};
+// Also changes from one store to another, while nobody holds anything in the one that is left.
+[[nodiscard]] Result<Initialised> init(Workspace& workspace, const Init& request = {});
 
 struct SettingLine {
   std::string key;

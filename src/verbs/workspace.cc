@@ -60,6 +60,7 @@ Result<const Settings*> Workspace::settings() {
     if (!assignment) return fail(assignment.error());
     settings.apply({&*assignment, 1});
   }
+  configured_store_ = settings.text("store.kind");
   if (options_.store) {
     const Result<Assignment> assignment = check_setting("store.kind", *options_.store, "--store");
     if (!assignment) return fail(assignment.error());
@@ -108,13 +109,34 @@ Result<std::string> Workspace::directory() {
   return directory;
 }
 
+Result<StorePlace> Workspace::store_place(const std::string& directory) {
+  const Result<const Repository*> repository = this->repository();
+  if (!repository) return fail(repository.error());
+  const Result<const Settings*> settings = this->settings();
+  if (!settings) return fail(settings.error());
+  return StorePlace{.directory = directory,
+                    .common_dir = (*repository)->common_dir,
+                    .settings = **settings,
+                    .directory_mode = shared_directory_mode(system_.files, **repository)};
+}
+
+Result<std::string> Workspace::configured_store() {
+  const Result<const Settings*> settings = this->settings();
+  if (!settings) return fail(settings.error());
+  return configured_store_;
+}
+
 Result<Ledger*> Workspace::ledger() {
   if (ledger_) return ledger_.get();
   const Result<std::string> directory = this->directory();
   if (!directory) return fail(directory.error());
   const Result<const StoreBackend*> backend = this->backend();
   if (!backend) return fail(backend.error());
-  opened_ = (*backend)->open(*directory, warn_);
+  const Result<StorePlace> place = store_place(*directory);
+  if (!place) return fail(place.error());
+  Result<OpenedStore> opened = (*backend)->open(*place, warn_);
+  if (!opened) return fail(opened.error());
+  opened_ = *std::move(opened);
   ledger_ =
       std::make_unique<Ledger>(*opened_->store, system_.clock, system_.random, system_.machine);
   return ledger_.get();

@@ -40,12 +40,22 @@ struct OpenedStore {
   Upkeep* upkeep = nullptr;  // part of the store; null when it needs none
 };
 
+/// Where a repository's store is, and what its settings say about it.
+struct StorePlace {
+  std::string directory;   // .git/dibs
+  std::string common_dir;  // .git
+  const Settings& settings;
+  unsigned directory_mode;
+};
+
 /// One kind of store, as main names it. Verbs know kinds by name only.
 struct StoreBackend {
   std::string_view kind;
-  std::function<OpenedStore(const std::string& directory, Warn notice)> open;
-  std::function<Done(const std::string& directory, unsigned mode)> create;
+  std::function<Result<OpenedStore>(const StorePlace& place, const Warn& notice)> open;
+  std::function<Done(const StorePlace& place)> create;
   Promises promises;
+  // What suits it better than the defaults; `init` writes it down where nobody chose otherwise.
+  std::vector<std::pair<std::string_view, std::string_view>> settings = {};
 };
 
 /// The flags that every command has.
@@ -70,6 +80,9 @@ class Workspace {
   [[nodiscard]] Done check_file_system(const std::string& directory);
   // What files made in it may be: private, or open to the group as the directory is.
   [[nodiscard]] unsigned file_mode();
+  [[nodiscard]] Result<StorePlace> store_place(const std::string& directory);
+  // Without what --store says.
+  [[nodiscard]] Result<std::string> configured_store();
   [[nodiscard]] Result<Ledger*> ledger();
   [[nodiscard]] Result<Upkeep*> upkeep();  // null when the store needs none
   [[nodiscard]] Result<AgentId> agent();
@@ -101,6 +114,7 @@ class Workspace {
   std::optional<WorktreeIdentity> worktree_;
   std::optional<OpenedStore> opened_;
   std::unique_ptr<Ledger> ledger_;
+  std::string configured_store_;
   std::unique_ptr<Counters> counters_;
 };
 

@@ -1,0 +1,202 @@
+"""Leases on a git remote, between clones that share nothing else."""
+
+import json
+import subprocess
+
+from harness import DIBS, Repo, case, check, main
+from remote import Remote
+
+
+@case
+def clones_exclude_each_other_and_fences_grow():
+    with Remote(clones=2) as remote:
+        one, two = remote.clones
+        first = one.acquire("42", agent="agent:a")
+        error = two.refusal(3, "claim", "acquire", "42", agent="agent:b")
+        check.equal(error["holder"], "agent:a")
+        check.equal(two.holder("42"), "agent:a")
+        one.run("claim", "release", "42", agent="agent:a").expect(0)
+        second = two.acquire("42", agent="agent:b")
+        check.true(second["fence"] > first["fence"], f"{second['fence']} after {first['fence']}")
+        two.run("claim", "verify", "42", "--fence", str(second["fence"])).expect(0)
+        one.run("claim", "verify", "42", "--fence", str(first["fence"])).expect(5)
+
+
+@case
+def a_loser_that_had_not_looked_is_told_who_won():
+    with Remote(clones=2) as remote:
+        one, two = remote.clones
+        two.acquire("other", agent="agent:b")  # its last look shows 42 free
+        one.acquire("42", agent="agent:a")
+        check.equal(two.refusal(3, "claim", "acquire", "42", agent="agent:b")["holder"], "agent:a")
+
+
+@case
+def several_resources_are_one_push():
+    with Remote(clones=2) as remote:
+        one, two = remote.clones
+        one.acquire("b", agent="agent:a")
+        two.refusal(3, "claim", "acquire", "a", "b", "c", agent="agent:b")
+        check.equal([two.holder(name) for name in "abc"], [None, "agent:a", None])
+        one.run("claim", "release", "b", agent="agent:a").expect(0)
+        check.equal(two.reply("claim", "acquire", "a", "b", "c", agent="agent:b")["count"], 3)
+        commits = {remote.refs()[f"refs/dibs/r/item_3a{name}"] for name in "abc"}
+        check.equal(len(commits), 1, "commits that the three refs are at")
+
+
+@case
+def every_verb_works():
+    with Remote(clones=2) as remote:
+        one, two = remote.clones
+        lease = one.acquire("42", agent="agent:a")["lease_id"]
+        one.reply("claim", "renew", lease, "--ttl", "7200", agent="agent:a")
+        one.reply("claim", "heartbeat", agent="agent:a")
+        one.reply("claim", "downgrade", lease, agent="agent:a")
+        two.reply("claim", "acquire", "42", "--shared", agent="agent:b")
+        check.equal(one.reply("claim", "list")["count"], 2)
+        two.run("claim", "release", "42", agent="agent:b").expect(0)
+        one.reply("claim", "upgrade", lease, agent="agent:a")
+        moved = one.reply("claim", "transfer", lease, "--to", "agent:c", agent="agent:a")
+        two.reply("claim", "force-evict", moved["lease_id"], "--reason", "test", agent="human:d")
+        check.equal([event["op"] for event in two.reply("claim", "history", "42")["events"]],
+                    ["acquire", "renew", "heartbeat", "downgrade", "acquire", "release", "upgrade", "transfer",
+                     "force-evict"])
+        check.equal(one.reply("metrics")["by_op"]["acquire"], 2)
+
+
+@case
+def worktrees_of_a_clone_share_its_view_of_the_remote():
+    with Remote(clones=1) as remote:
+        clone = remote.clones[0]
+        tree = clone.worktree("tree")
+        clone.acquire("42", agent="agent:a")
+        clone.refusal(3, "claim", "acquire", "42", agent="agent:b", cwd=tree)
+
+
+@case
+def nothing_of_it_shows_in_the_users_repository():
+    with Remote(clones=1) as remote:
+        clone = remote.clones[0]
+        before = clone.git("for-each-ref", cwd=clone.root)
+        clone.acquire("42")
+        check.equal(clone.git("for-each-ref", cwd=clone.root), before)
+        check.absent(clone.git("log", "--all", "--oneline", cwd=clone.root), "schema_version")
+        check.true(not (clone.root / ".git/FETCH_HEAD").exists(), "FETCH_HEAD was written")
+
+
+@case
+def a_remote_that_is_gone_is_exit_11_and_never_free():
+    with Remote(clones=1) as remote:
+        clone = remote.clones[0]
+        clone.acquire("42", agent="agent:a")
+        remote.path.rename(remote.dir / "away")
+        for command in (["claim", "status", "42"], ["claim", "list"], ["claim", "acquire", "42"],
+                        ["claim", "acquire", "new"], ["claim", "verify", "42", "--fence", "1"]):
+            error = clone.refusal(11, *command, agent="agent:b")
+            check.true(error["message"] and error["hint"], f"{command}: {error}")
+        (remote.dir / "away").rename(remote.path)
+        check.equal(clone.holder("42"), "agent:a")
+        check.equal(clone.holder("new"), None)
+
+
+@case
+def a_ref_that_dibs_cannot_read_is_not_free():
+    with Remote(clones=1) as remote:
+        clone = remote.clones[0]
+        remote.git("update-ref", "refs/dibs/r/item_3a42", "main", cwd=remote.path)
+        clone.refusal(11, "claim", "acquire", "42")
+        clone.refusal(11, "claim", "status", "42")
+        clone.acquire("43")
+
+
+@case
+def a_remote_that_refuses_is_named_and_nothing_is_held():
+    with Remote(clones=1) as remote:
+        clone = remote.clones[0]
+        hook = remote.path / "hooks/pre-receive"
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text("#!/bin/sh\necho 'not on a Monday' >&2\nexit 1\n")
+        hook.chmod(0o755)
+        check.contains(clone.refusal(8, "claim", "acquire", "42")["message"], "origin")
+        hook.unlink()
+        check.equal(clone.holder("42"), None)
+        clone.acquire("42")
+
+
+@case
+def an_environment_meant_for_another_repository_leads_nowhere():
+    with Remote(clones=1) as remote:
+        clone = remote.clones[0]
+        hostile = {"GIT_DIR": remote.dir / "seed/.git", "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "remote.origin.url",
+                   "GIT_CONFIG_VALUE_0": "/nowhere", "GIT_OBJECT_DIRECTORY": "/nowhere"}
+        clone.acquire("42", env=hostile)
+        check.contains(str(remote.refs()), "item_3a42")
+
+
+@case
+def init_needs_a_remote_that_is_there():
+    with Repo(init=False) as repo:
+        error = repo.refusal(10, "init", "--store", "git")
+        check.contains(error["hint"], "git remote add origin")
+        repo.refusal(64, "init", "--store", "git", "--remote", "--upload-pack=x")
+        repo.refusal(64, "init", "--store", "git", "--remote", "../elsewhere")
+        repo.run("init").expect(0)
+        check.equal(repo.reply("config", "get", "store.kind")["value"], "local")
+
+
+@case
+def init_does_not_leave_leases_behind():
+    with Remote(clones=1, init=False) as remote:
+        clone = remote.clones[0]
+        clone.run("init").expect(0)
+        clone.acquire("42")
+        clone.refusal(8, "init", "--store", "git")
+        clone.run("claim", "release", "42").expect(0)
+        check.equal(clone.reply("init", "--store", "git")["store"], "git")
+        check.equal(clone.reply("init")["already"], True)
+        clone.acquire("42")
+        check.contains(str(remote.refs()), "item_3a42")
+        check.equal(clone.reply("config", "get", "coordination.default_ttl_secs")["value"], 3600)
+
+
+@case
+def a_namespace_of_branches_works_too():
+    with Remote(clones=2) as remote:
+        for clone in remote.clones:
+            clone.run("config", "set", "store.ref_prefix", "refs/heads/dibs/").expect(0)
+        one, two = remote.clones
+        one.run("init", "--store", "git", "--remote", "origin").expect(0)
+        one.acquire("42", agent="agent:a")
+        two.refusal(3, "claim", "acquire", "42", agent="agent:b")
+        check.contains(remote.git("for-each-ref", "refs/heads/dibs", cwd=remote.path), "item_3a42")
+
+
+@case
+def sha256_repositories_work():
+    with Remote(clones=2, remote_format="sha256") as remote:
+        one, two = remote.clones
+        one.acquire("42", agent="agent:a")
+        two.refusal(3, "claim", "acquire", "42", agent="agent:b")
+
+
+@case
+def every_race_has_one_winner():
+    with Remote(clones=6) as remote:
+        for n in range(4):
+            check.equal(len(remote.race(f"item-{n}")), 1, f"winners of round {n}")
+
+
+@case
+def claims_of_different_items_do_not_get_in_each_others_way():
+    with Remote(clones=4) as remote:
+        running = [subprocess.Popen([DIBS, "claim", "acquire", f"item-{n}", "--json"], cwd=clone.root, env=remote.env,
+                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                   for n, clone in enumerate(remote.clones)]
+        for process in running:
+            out, err = process.communicate(timeout=60)
+            check.equal(process.returncode, 0, err.decode())
+            check.true(json.loads(out)["fence"] > 0)
+
+
+if __name__ == "__main__":
+    main()

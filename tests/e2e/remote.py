@@ -1,0 +1,50 @@
+"""A bare repository that serves as the remote, and clones of it with dibs set up on it."""
+
+import subprocess
+
+from harness import DIBS, Repo, Scratch, check
+
+HELD = 3
+
+
+class Clone(Repo):
+    """One clone; its scratch directory is the remote's."""
+
+    def __init__(self, owner, name):  # noqa: the scratch directory is borrowed, so Repo's own is not made
+        self.dir, self.home, self.env, self._processes = owner.dir, owner.home, owner.env, owner._processes
+        self.root = owner.dir / name
+
+
+class Remote(Scratch):
+    def __init__(self, clones, init=True, remote_format="sha1"):
+        super().__init__()
+        self.path = self.dir / "remote.git"
+        self.git("init", "-q", "--bare", "-b", "main", f"--object-format={remote_format}", self.path)
+        seed = self.dir / "seed"
+        self.git("init", "-q", "-b", "main", f"--object-format={remote_format}", seed)
+        self.git("commit", "-q", "--allow-empty", "-m", "start", cwd=seed)
+        self.git("push", "-q", self.path, "main", cwd=seed)
+        self.clones = [self.clone(f"clone-{n}", init) for n in range(clones)]
+
+    def clone(self, name, init=True):
+        self.git("clone", "-q", self.path, self.dir / name)
+        clone = Clone(self, name)
+        if init:
+            clone.run("init", "--store", "git").expect(0)
+        return clone
+
+    def refs(self):
+        """Name → commit of every ref that is dibs'."""
+        lines = self.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/dibs", cwd=self.path).splitlines()
+        return dict(line.split() for line in lines)
+
+    def race(self, resource):
+        """All clones at once for one resource: the numbers of those that got it. All others must be told who did."""
+        running = [subprocess.Popen([DIBS, "claim", "acquire", resource, "--json"], cwd=clone.root,
+                                    env=self.environment(agent=f"agent:{n}"), stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                   for n, clone in enumerate(self.clones)]
+        ends = [(process.communicate(timeout=300), process.returncode) for process in running]
+        for (out, err), code in ends:
+            check.true(code in (0, HELD), f"exit {code}: {out!r} {err!r}")
+        return [n for n, (_, code) in enumerate(ends) if code == 0]
