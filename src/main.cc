@@ -82,7 +82,8 @@ int main(int argc, char** argv) {
                    const dibs::Warn&) -> dibs::Result<dibs::OpenedStore> {
          auto store = dibs::GitRefsStore::open(files, clock, random, git, site_of(place));
          if (!store) return dibs::fail(store.error());
-         return dibs::OpenedStore{.store = *std::move(store), .upkeep = nullptr};
+         dibs::Upkeep* upkeep = store->get();
+         return dibs::OpenedStore{.store = *std::move(store), .upkeep = upkeep};
        },
        .create =
            [&](const dibs::StorePlace& place) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -59,8 +60,10 @@ class RemoteRefs {
   // Comes first. Makes the private repository when it is not there yet.
   [[nodiscard]] Done open(unsigned directory_mode);
 
-  // As last seen, without asking the remote. No names: all of them.
+  // As last seen, without asking the remote; a name that is not there is left out.
   [[nodiscard]] Result<std::vector<SeenRef>> seen(const std::vector<std::string>& names);
+  // The same for all whose names begin with the prefix and `folder`, such as "r/".
+  [[nodiscard]] Result<std::vector<SeenRef>> seen_below(const std::string& folder);
   // Looks at the remote again: at these refs, or with no names at all of them.
   [[nodiscard]] Done look(const std::vector<std::string>& names);
   // Makes a commit without files that says `message`, and does not put it anywhere yet.
@@ -68,17 +71,22 @@ class RemoteRefs {
                                                  const std::string& message, std::int64_t unix_ms);
   // Moves all of them or none. What moved is remembered as seen.
   [[nodiscard]] Result<PushEnd> push(const std::vector<RefMove>& moves);
+  // As far as a push goes without changing anything.
+  [[nodiscard]] Result<PushEnd> rehearse();
   // What every commit from which these refs can be reached says, newest first.
   [[nodiscard]] Result<std::vector<std::string>> messages();
 
  private:
   [[nodiscard]] Result<std::string> make(unsigned directory_mode);
+  [[nodiscard]] Result<std::vector<SeenRef>> ask_git(const std::vector<std::string>& names);
+  [[nodiscard]] Result<std::string> commit_at(const std::string& ref);
   [[nodiscard]] GitProgram::Call call(std::vector<std::string> arguments) const;
 
   FileSystem& files_;
   const GitProgram& git_;
   RemotePlace place_;
   std::string empty_tree_;
+  std::map<std::string, SeenRef> known_;  // what commits say never changes, only where refs are
 };
 
 // What the lines that `git push --porcelain` prints mean together.

@@ -54,6 +54,22 @@ TEST(PushReport, TellsALostRaceFromARefusal) {
             Kind::refused);
 }
 
+TEST(PushReport, OfALockedRefIsALossThatNamesTheLock) {
+  const PushEnd end = judge_push(
+      {.exit_code = 1,
+       .out = "To x\n!\t1:refs/dibs/r/a\t[remote rejected] (atomic transaction failed)\nDone\n",
+       .err = "remote: error: cannot lock ref 'refs/dibs/r/a': Unable to create "
+              "'/srv/x.git/./refs/dibs/r/a.lock': File exists.        \n"},
+      kOne);
+  EXPECT_EQ(end.kind, Kind::lost);
+  EXPECT_TRUE(contains(end.why, "/srv/x.git/./refs/dibs/r/a.lock")) << end.why;
+}
+
+TEST(PushReport, WithoutAtomicIsARefusal) {
+  EXPECT_EQ(judged(kOne, 128, "", "fatal: the receiving end does not support --atomic push\n"),
+            Kind::refused);
+}
+
 TEST(PushReport, ThatIsMissingIsUnknown) {
   EXPECT_EQ(judged(kOne, 128, "", "fatal: the remote end hung up unexpectedly\n"), Kind::unknown);
   EXPECT_EQ(judge_push({.exit_code = 137, .cut = ProgramEnd::Cut::timed_out}, kOne).kind,
@@ -76,12 +92,12 @@ TEST_F(Remote, TakesTheFirstAndTellsTheSecond) {
   const std::string ref = "refs/dibs/r/a";
   EXPECT_EQ(push(one, {.name = ref, .from = "", .to = commit(one, "1")}), Kind::moved);
   EXPECT_EQ(push(two, {.name = ref, .from = "", .to = commit(two, "2")}), Kind::lost);
-  EXPECT_TRUE(two.seen({})->empty()) << "not asked yet";
+  EXPECT_TRUE(two.seen_below("r/")->empty()) << "not asked yet";
   EXPECT_EQ(push(two, {.name = ref, .from = "", .to = commit(two, "1")}), Kind::lost)
       << "the very same commit: up to date is not ours";
   ASSERT_TRUE(two.look({ref}));
-  ASSERT_EQ(two.seen({})->size(), 1U);
-  EXPECT_EQ(two.seen({})->front().message, "1");
+  ASSERT_EQ(two.seen_below("r/")->size(), 1U);
+  EXPECT_EQ(two.seen_below("r/")->front().message, "1");
 }
 
 TEST_F(Remote, MovesAllOrNothing) {
@@ -93,7 +109,7 @@ TEST_F(Remote, MovesAllOrNothing) {
                                           {.name = "refs/dibs/r/b", .from = "", .to = next}});
   EXPECT_EQ(both->kind, Kind::lost);
   ASSERT_TRUE(refs.look({}));
-  EXPECT_EQ(refs.seen({})->size(), 1U);
+  EXPECT_EQ(refs.seen_below("r/")->size(), 1U);
 }
 
 TEST_F(Remote, ForgetsWhatIsGone) {
@@ -104,7 +120,7 @@ TEST_F(Remote, ForgetsWhatIsGone) {
   ASSERT_TRUE(two.look({}));
   ASSERT_EQ(push(one, {.name = "refs/dibs/r/a", .from = made, .to = ""}), Kind::moved);
   ASSERT_TRUE(two.look({"refs/dibs/r/a"}));
-  EXPECT_TRUE(two.seen({})->empty());
+  EXPECT_TRUE(two.seen_below("r/")->empty());
 }
 
 TEST_F(Remote, ThatIsGoneIsUnreachableAndNotEmpty) {

@@ -18,7 +18,7 @@ constexpr std::int64_t kSkewMarginMs = 30'000;
 constexpr int kTriesMax = 8;
 constexpr std::uint64_t kPauseMs = 20;
 constexpr std::int64_t kPollMs = 2'000;
-constexpr std::size_t kHighestFileMax = 64;
+constexpr std::size_t kHighestFileMax = 4096;
 
 // Expected and written alike: all that a push has to name.
 std::vector<Key> keys_of(const Transaction& transaction) {
@@ -93,8 +93,8 @@ std::string GitRefsStore::ref_of(const Key& key) const {
 Result<GitRefsStore::Sight> GitRefsStore::sight_of(const std::vector<Key>& keys) {
   std::vector<std::string> names;
   for (const Key& key : keys) names.push_back(ref_of(key));
-  if (keys.empty()) names.push_back(remote_.place().prefix + "r/");
-  const Result<std::vector<SeenRef>> refs = remote_.seen(names);
+  const Result<std::vector<SeenRef>> refs =
+      keys.empty() ? remote_.seen_below("r/") : remote_.seen(names);
   if (!refs) return fail(refs.error());
   Sight sight;
   for (const SeenRef& ref : *refs) {
@@ -239,6 +239,7 @@ Result<Outcome> GitRefsStore::try_once(const Transaction& transaction, const Sig
       remember_highest(before + 1);
       return Committed{Fence{before + 1}};
     case PushEnd::Kind::lost:
+      lost_by_ = end->why;
       return LostRace{};
     case PushEnd::Kind::refused:
       return fail(ErrorKind::refused,
@@ -279,8 +280,45 @@ Result<Outcome> GitRefsStore::commit(const Transaction& transaction) {
       clock_.sleep_ms(
           static_cast<std::int64_t>(random_.below(kPauseMs << static_cast<unsigned>(tries))));
   }
-  return LostRace{};
+  // Nothing of ours was ever in the way, and yet the ref did not move.
+  const bool locked = contains(lost_by_, ".lock': File exists");
+  return fail(ErrorKind::contended,
+              fmt::format("the remote {} did not take the change in {} tries: {}",
+                          printable(remote_.place().remote), kTriesMax, lost_by_),
+              locked
+                  ? "if no push is running there, a crashed one left that file: remove it on the "
+                    "remote"
+                  : "run the command again");
 }
+
+std::vector<Finding> GitRefsStore::inspect() {
+  using Level = Finding::Level;
+  const std::string name = printable(remote_.place().remote);
+  const Result<Sight> sight = fresh_sight_of({});
+  if (!sight)
+    return {{.level = Level::problem, .what = sight.error().message, .fix = sight.error().hint}};
+  std::vector<Finding> findings{
+      {.level = Level::ok,
+       .what = fmt::format("the remote {} answers and has {} refs of dibs", name, sight->size()),
+       .fix = {}}};
+  const Result<PushEnd> end = remote_.rehearse();
+  const std::string why = end ? end->why : end.error().message;
+  if (end && end->kind == PushEnd::Kind::moved) {
+    findings.push_back({.level = Level::ok,
+                        .what = fmt::format("the remote {} takes atomic pushes", name),
+                        .fix = {}});
+  } else {
+    findings.push_back({.level = Level::problem,
+                        .what = fmt::format("the remote {} would not take a claim: {}", name, why),
+                        .fix = fmt::format("see whether you may push there: git push --dry-run {}",
+                                           shell_word(remote_.place().remote))});
+  }
+  return findings;
+}
+
+// Everything is on the remote; what was seen of it is looked at again by every command.
+Result<RepairReport> GitRefsStore::repair() { return RepairReport{}; }
+Result<RepairReport> GitRefsStore::salvage() { return RepairReport{}; }
 
 Result<Cursor> GitRefsStore::wait(Cursor since, std::int64_t most_ms) {
   const std::int64_t deadline_ms = clock_.now().boot_ms + most_ms;
@@ -316,17 +354,29 @@ Result<History> GitRefsStore::history(const HistoryQuery& query) {
 }
 
 // The largest number that this clone knows of. A new change gets a larger one, so that numbers
-// follow what was known when the change was made.
+// follow what was known when the change was made. Nothing is lost with it but that order.
 std::uint64_t GitRefsStore::highest_seen() {
   const Result<std::optional<std::string>> text =
-      files_.read_file(remote_.place().directory + "/dibs-highest", kHighestFileMax);
+      files_.read_file(remote_.place().directory + "/dibs-highest", 2 * kHighestFileMax);
   if (!text || !text->has_value()) return 0;
-  return parse_unsigned(**text).value_or(0);
+  std::uint64_t highest = 0;
+  for (const std::string_view line : split(**text, '\n'))
+    highest = std::max(highest, parse_unsigned(line).value_or(0));
+  return highest;
 }
 
 void GitRefsStore::remember_highest(std::uint64_t seq) {
   if (seq <= highest_seen()) return;
-  (void)files_.replace_file(remote_.place().directory + "/dibs-highest", std::to_string(seq));
+  const std::string path = remote_.place().directory + "/dibs-highest";
+  const std::string line = std::to_string(seq) + "\n";
+  const Result<std::unique_ptr<File>> file = files_.open(path, Open::create_append);
+  if (!file || !*file) return;
+  const Result<std::uint64_t> size = (*file)->size();
+  if (size && *size < kHighestFileMax) {
+    (void)(*file)->append(line);
+  } else {
+    (void)files_.replace_file(path, line);
+  }
 }
 
 Promises GitRefsStore::promises() const { return git_refs_promises(); }

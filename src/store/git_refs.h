@@ -12,6 +12,7 @@
 #include "git/remote_refs.h"
 #include "store/log_line.h"
 #include "store/store.h"
+#include "store/upkeep.h"
 #include "sys/clock.h"
 #include "sys/file_system.h"
 #include "sys/randomness.h"
@@ -27,7 +28,7 @@ struct GitRefsSite {
   unsigned directory_mode = kPrivateDirectory;
 };
 
-class GitRefsStore final : public Store {
+class GitRefsStore final : public Store, public Upkeep {
  public:
   // What `dibs init` does: looks whether the remote is there and can be read.
   [[nodiscard]] static Done create(FileSystem& files, const GitProgram& git,
@@ -50,6 +51,10 @@ class GitRefsStore final : public Store {
   [[nodiscard]] Result<Cursor> wait(Cursor since, std::int64_t most_ms) override;
   [[nodiscard]] Result<History> history(const HistoryQuery& query) override;
   [[nodiscard]] Promises promises() const override;
+
+  [[nodiscard]] Result<RepairReport> repair() override;
+  [[nodiscard]] Result<RepairReport> salvage() override;
+  [[nodiscard]] std::vector<Finding> inspect() override;
 
  private:
   /// A record's ref as last seen. A removed record still has its ref.
@@ -76,6 +81,7 @@ class GitRefsStore final : public Store {
   Random& random_;
   RemoteRefs remote_;
   std::string lock_path_;
+  std::string lost_by_;  // what git said when a push last lost
 };
 
 [[nodiscard]] Promises git_refs_promises();

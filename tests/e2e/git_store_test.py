@@ -124,6 +124,36 @@ def a_remote_that_refuses_is_named_and_nothing_is_held():
 
 
 @case
+def a_lock_that_a_crash_left_on_the_remote_is_named():
+    with Remote(clones=1) as remote:
+        clone = remote.clones[0]
+        clone.acquire("other")
+        lock = remote.path / "refs/dibs/r/item_3a42.lock"
+        lock.touch()
+        error = clone.refusal(12, "claim", "acquire", "42")
+        check.contains(error["message"], str(lock.name))
+        check.contains(error["hint"], "remove it")
+        lock.unlink()
+        clone.acquire("42")
+
+
+@case
+def doctor_tries_the_remote():
+    with Remote(clones=1) as remote:
+        clone = remote.clones[0]
+        clone.acquire("42")
+        found = str(clone.healthy())
+        check.contains(found, "has 1 refs of dibs")
+        check.contains(found, "takes atomic pushes")
+        remote.git("config", "receive.advertiseAtomic", "false", cwd=remote.path)
+        check.contains(str(clone.run("doctor", "--json").json()), "does not support --atomic")
+        check.contains(clone.refusal(8, "claim", "acquire", "43")["message"], "--atomic")
+        remote.path.rename(remote.dir / "away")
+        report = clone.run("doctor", "--json").json()
+        check.true(not report["healthy"], str(report))
+
+
+@case
 def an_environment_meant_for_another_repository_leads_nowhere():
     with Remote(clones=1) as remote:
         clone = remote.clones[0]
