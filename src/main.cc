@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
        },
        .create =
            [&](const dibs::StorePlace& place) {
-             return dibs::GitRefsStore::create(files, git, site_of(place));
+             return dibs::GitRefsStore::create(files, clock, git, site_of(place));
            },
        .promises = dibs::git_refs_promises(),
        // A hosted remote bears a few pushes a minute for a whole repository.

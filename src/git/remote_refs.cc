@@ -72,7 +72,7 @@ PushEnd judge_push(const ProgramEnd& end, const std::vector<RefMove>& moves) {
     }
     const auto [flag, ref, summary] = found->second;
     const bool moved = flag == ' ' || flag == '*' || flag == '+' || flag == '-';
-    if (moved) continue;
+    if (move.stays() ? flag == '=' : moved) continue;
     all_moved = false;
     // "Up to date": whoever is there says the same as we do, so it is not we who are there.
     if (flag == '=' || says_any(summary, kLost)) {
@@ -88,7 +88,7 @@ PushEnd judge_push(const ProgramEnd& end, const std::vector<RefMove>& moves) {
   // in its report but, with luck, in its complaint.
   const bool none_moved = !reports.empty() && std::ranges::all_of(moves, [&](const RefMove& move) {
     const auto found = reports.find(move.name);
-    return found != reports.end() && found->second.flag == '!';
+    return move.stays() || (found != reports.end() && found->second.flag == '!');
   });
   if (none_moved && says_any(end.err, kLost))
     return {.kind = PushEnd::Kind::lost, .why = complaint_of(end)};
@@ -199,6 +199,7 @@ Result<std::vector<SeenRef>> RemoteRefs::seen(const std::vector<std::string>& na
 // Read from git's own files, of a repository that is ours alone: starting git for it would cost a
 // tenth of a claim. Empty when there is no such ref.
 Result<std::string> RemoteRefs::commit_at(const std::string& ref) {
+  if (ref.ends_with('/')) return std::string();  // a folder of refs is none
   const Result<std::optional<std::string>> loose =
       files_.read_file(place_.directory + "/" + ref, kLooseRefMax);
   if (!loose) return fail(loose.error());

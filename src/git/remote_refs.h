@@ -25,11 +25,13 @@ struct SeenRef {
   std::string message;
 };
 
-/// A ref that is to move, if it still is where it was seen.
+/// A ref that is to move, if it still is where it was seen; or to stay, and still be there.
 struct RefMove {
   std::string name;
   std::string from;  // empty: it must not exist
   std::string to;    // empty: it is deleted
+
+  [[nodiscard]] bool stays() const { return from == to; }
 };
 
 /// How a push ended. Only `moved` means that anything happened, and then all of it did.

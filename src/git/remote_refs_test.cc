@@ -65,6 +65,22 @@ TEST(PushReport, OfALockedRefIsALossThatNamesTheLock) {
   EXPECT_TRUE(contains(end.why, "/srv/x.git/./refs/dibs/r/a.lock")) << end.why;
 }
 
+TEST(PushReport, OfARefThatIsToStayMustSayThatItDid) {
+  const std::vector<RefMove> moves{{.name = "refs/dibs/r/a", .from = "", .to = "1"},
+                                   {.name = "refs/dibs/ledger", .from = "9", .to = "9"}};
+  const std::string stayed = "=\t9:refs/dibs/ledger\t[up to date]\n";
+  EXPECT_EQ(judged(moves, 0, "*\t1:refs/dibs/r/a\t[new reference]\n" + stayed + "Done\n"),
+            Kind::moved);
+  EXPECT_EQ(judged(moves, 1,
+                   "!\t1:refs/dibs/r/a\t[remote rejected] (atomic transaction failed)\n" + stayed,
+                   "remote: error: cannot lock ref 'refs/dibs/r/a': reference already exists\n"),
+            Kind::lost);
+  EXPECT_EQ(judged(moves, 1,
+                   "!\t1:refs/dibs/r/a\t[rejected] (atomic push failed)\n"
+                   "!\t9:refs/dibs/ledger\t[rejected] (stale info)\n"),
+            Kind::lost);
+}
+
 TEST(PushReport, WithoutAtomicIsARefusal) {
   EXPECT_EQ(judged(kOne, 128, "", "fatal: the receiving end does not support --atomic push\n"),
             Kind::refused);

@@ -19,6 +19,8 @@ constexpr int kTriesMax = 8;
 constexpr std::uint64_t kPauseMs = 20;
 constexpr std::int64_t kPollMs = 2'000;
 constexpr std::size_t kHighestFileMax = 4096;
+constexpr std::uint64_t kTidyEvery = 32;  // changes
+constexpr std::uint64_t kSeqMax = 1ULL << 53U;
 
 // Expected and written alike: all that a push has to name.
 std::vector<Key> keys_of(const Transaction& transaction) {
@@ -32,10 +34,6 @@ bool mentions(const Selection& selection, const Record& record) {
   return selection.mentioning && contains(record.value, *selection.mentioning);
 }
 
-}  // namespace
-
-namespace {
-
 RemoteRefs refs_of(FileSystem& files, const GitProgram& git, const GitRefsSite& site) {
   return {files,
           git,
@@ -48,7 +46,8 @@ RemoteRefs refs_of(FileSystem& files, const GitProgram& git, const GitRefsSite& 
 
 }  // namespace
 
-Done GitRefsStore::create(FileSystem& files, const GitProgram& git, const GitRefsSite& site) {
+Done GitRefsStore::create(FileSystem& files, Clock& clock, const GitProgram& git,
+                          const GitRefsSite& site) {
   if (!site.prefix.starts_with("refs/") || !site.prefix.ends_with('/')) {
     return fail(ErrorKind::usage,
                 fmt::format("store.ref_prefix cannot be '{}'", printable(site.prefix)),
@@ -65,13 +64,16 @@ Done GitRefsStore::create(FileSystem& files, const GitProgram& git, const GitRef
                             "with: dibs init --store local",
                             shell_word(site.remote)));
   }
-  for (const char* below : {"", "/locks", "/heartbeat", "/remotes"}) {
+  for (const char* below : {"", "/heartbeat", "/remotes"}) {
     if (Done made = files.make_directory(site.directory + below, site.directory_mode); !made)
       return made;
   }
   RemoteRefs refs = refs_of(files, git, site);
   if (Done opened = refs.open(site.directory_mode); !opened) return opened;
-  return refs.look({});
+  if (Done looked = refs.look({}); !looked) return looked;
+  if (Done begun = begin_ledger(refs, clock); !begun) return begun;
+  // Last: where this is, `init` was not cut short.
+  return files.make_directory(site.directory + "/locks", site.directory_mode);
 }
 
 Result<std::unique_ptr<GitRefsStore>> GitRefsStore::open(FileSystem& files, Clock& clock,
@@ -90,6 +92,29 @@ std::string GitRefsStore::ref_of(const Key& key) const {
   return remote_.place().prefix + "r/" + encode_name(key.text);
 }
 
+std::string GitRefsStore::ledger_ref() const { return remote_.place().prefix + "ledger"; }
+
+Result<LogLine> GitRefsStore::line_at(const SeenRef& ref) {
+  std::string_view text = ref.message;
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  Result<LogLine> line = parse_line(text);
+  // The next number must still be one.
+  if (line && line->seq > kSeqMax) return fail(ErrorKind::internal, "its number is out of range");
+  return line;
+}
+
+Result<GitRefsStore::Ledger> GitRefsStore::ledger() {
+  const Result<std::vector<SeenRef>> refs = remote_.seen({ledger_ref()});
+  if (!refs) return fail(refs.error());
+  if (refs->empty()) return Ledger{};
+  const Result<LogLine> line = line_at(refs->front());
+  if (!line)
+    return fail(ErrorKind::unreachable,
+                fmt::format("{} on {} says nothing that dibs understands", ledger_ref(),
+                            printable(remote_.place().remote)));
+  return Ledger{.commit = refs->front().commit, .floor = line->seq};
+}
+
 Result<GitRefsStore::Sight> GitRefsStore::sight_of(const std::vector<Key>& keys) {
   std::vector<std::string> names;
   for (const Key& key : keys) names.push_back(ref_of(key));
@@ -106,14 +131,16 @@ Result<GitRefsStore::Sight> GitRefsStore::sight_of(const std::vector<Key>& keys)
                   fmt::format("look at it with: git ls-remote {} {}",
                               shell_word(remote_.place().remote), shell_word(ref.name)));
     };
-    std::string_view text = ref.message;
-    while (text.ends_with('\n')) text.remove_suffix(1);
-    const Result<LogLine> line = parse_line(text);
+    const Result<LogLine> line = line_at(ref);
     if (!line) return unreadable();
     const auto own = std::ranges::find_if(
         line->writes, [&](const LoggedWrite& write) { return ref_of(write.key) == ref.name; });
     if (own == line->writes.end()) return unreadable();
-    Seen seen{.commit = ref.commit, .seq = line->seq, .record = std::nullopt, .along_with = {}};
+    Seen seen{.commit = ref.commit,
+              .seq = line->seq,
+              .unix_ms = line->unix_ms,
+              .record = std::nullopt,
+              .along_with = {}};
     for (const LoggedWrite& write : line->writes) seen.along_with.push_back(write.key);
     if (own->value) seen.record = record_from(*line, *own);
     sight.emplace(own->key, std::move(seen));
@@ -124,6 +151,7 @@ Result<GitRefsStore::Sight> GitRefsStore::sight_of(const std::vector<Key>& keys)
 Result<GitRefsStore::Sight> GitRefsStore::fresh_sight_of(const std::vector<Key>& keys) {
   std::vector<std::string> names;
   for (const Key& key : keys) names.push_back(ref_of(key));
+  if (!names.empty()) names.push_back(ledger_ref());
   for (int tries = 0; tries < kTriesMax; ++tries) {
     if (Done looked = remote_.look(names); !looked) return fail(looked.error());
     Result<Sight> sight = sight_of(keys);
@@ -156,6 +184,7 @@ View GitRefsStore::view_of(const Selection& selection, const Sight& sight) {
             .cursor = {},
             .hold = {}};
   std::uint64_t highest = highest_seen();
+  if (const Result<Ledger> ledger = this->ledger()) highest = std::max(highest, ledger->floor);
   for (const auto& [key, seen] : sight) {
     highest = std::max(highest, seen.seq);
     if (!seen.record) continue;
@@ -189,7 +218,9 @@ Result<View> GitRefsStore::read(const Selection& selection) {
 }
 
 Result<Outcome> GitRefsStore::try_once(const Transaction& transaction, const Sight& sight) {
-  std::uint64_t before = highest_seen();
+  const Result<Ledger> ledger = this->ledger();
+  if (!ledger) return fail(ledger.error());
+  std::uint64_t before = std::max(highest_seen(), ledger->floor);
   std::vector<std::string> parents;
   for (const auto& [key, seen] : sight) {
     before = std::max(before, seen.seq);
@@ -232,6 +263,9 @@ Result<Outcome> GitRefsStore::try_once(const Transaction& transaction, const Sig
                      .from = seen == sight.end() ? "" : seen->second.commit,
                      .to = *commit});
   }
+  // Numbers that were put away must not come back: who has not seen the newest ledger has lost.
+  if (!ledger->commit.empty())
+    moves.push_back({.name = ledger_ref(), .from = ledger->commit, .to = ledger->commit});
   const Result<PushEnd> end = remote_.push(moves);
   if (!end) return fail(end.error());
   switch (end->kind) {
@@ -253,6 +287,14 @@ Result<Outcome> GitRefsStore::try_once(const Transaction& transaction, const Sig
 }
 
 Result<Outcome> GitRefsStore::commit(const Transaction& transaction) {
+  Result<Outcome> outcome = commit_locked(transaction);
+  const auto* committed = outcome ? std::get_if<Committed>(&*outcome) : nullptr;
+  if (committed != nullptr && committed->fence.value % kTidyEvery == 0 && has_many_refs())
+    (void)tidy();
+  return outcome;
+}
+
+Result<Outcome> GitRefsStore::commit_locked(const Transaction& transaction) {
   const std::vector<Key> keys = keys_of(transaction);
   const Result<std::unique_ptr<FileLock>> lock = files_.lock(lock_path_, Patience::wait);
   if (!lock) return fail(lock.error());
@@ -299,7 +341,7 @@ std::vector<Finding> GitRefsStore::inspect() {
     return {{.level = Level::problem, .what = sight.error().message, .fix = sight.error().hint}};
   std::vector<Finding> findings{
       {.level = Level::ok,
-       .what = fmt::format("the remote {} answers and has {} refs of dibs", name, sight->size()),
+       .what = fmt::format("the remote {} answers; refs of dibs there: {}", name, sight->size()),
        .fix = {}}};
   const Result<PushEnd> end = remote_.rehearse();
   const std::string why = end ? end->why : end.error().message;

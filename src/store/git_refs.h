@@ -31,7 +31,7 @@ struct GitRefsSite {
 class GitRefsStore final : public Store, public Upkeep {
  public:
   // What `dibs init` does: looks whether the remote is there and can be read.
-  [[nodiscard]] static Done create(FileSystem& files, const GitProgram& git,
+  [[nodiscard]] static Done create(FileSystem& files, Clock& clock, const GitProgram& git,
                                    const GitRefsSite& site);
   [[nodiscard]] static Result<std::unique_ptr<GitRefsStore>> open(FileSystem& files, Clock& clock,
                                                                   Random& random,
@@ -55,23 +55,38 @@ class GitRefsStore final : public Store, public Upkeep {
   [[nodiscard]] Result<RepairReport> repair() override;
   [[nodiscard]] Result<RepairReport> salvage() override;
   [[nodiscard]] std::vector<Finding> inspect() override;
+  // Moves the numbers of records that were removed a while ago into the ledger, and their refs
+  // away.
+  [[nodiscard]] Result<std::size_t> tidy() override;
 
  private:
   /// A record's ref as last seen. A removed record still has its ref.
   struct Seen {
     std::string commit;
     std::uint64_t seq = 0;
+    std::int64_t unix_ms = 0;
     std::optional<Record> record;
     std::vector<Key> along_with;  // what the same change wrote, this record included
   };
   using Sight = std::map<Key, Seen>;
+  /// Where numbers go when their refs are removed: none that is given later may be below.
+  struct Ledger {
+    std::string commit;  // empty: there is none yet
+    std::uint64_t floor = 0;
+  };
 
+  [[nodiscard]] static Done begin_ledger(RemoteRefs& refs, Clock& clock);
   [[nodiscard]] std::string ref_of(const Key& key) const;
+  [[nodiscard]] std::string ledger_ref() const;
+  [[nodiscard]] static Result<LogLine> line_at(const SeenRef& ref);
+  [[nodiscard]] Result<Ledger> ledger();  // as last seen
   // No keys: all of them.
   [[nodiscard]] Result<Sight> sight_of(const std::vector<Key>& keys);
   [[nodiscard]] Result<Sight> fresh_sight_of(const std::vector<Key>& keys);
   [[nodiscard]] static bool shows_half(const Sight& sight);
   [[nodiscard]] View view_of(const Selection& selection, const Sight& sight);
+  [[nodiscard]] Result<Outcome> commit_locked(const Transaction& transaction);
+  [[nodiscard]] bool has_many_refs();
   [[nodiscard]] Result<Outcome> try_once(const Transaction& transaction, const Sight& sight);
   [[nodiscard]] std::uint64_t highest_seen();
   void remember_highest(std::uint64_t seq);

@@ -51,7 +51,8 @@ LocalStore::LocalStore(FileSystem& files, Clock& clock, Random& random, std::str
       limits_(limits) {}
 
 Done LocalStore::create(FileSystem& files, const std::string& directory, unsigned mode) {
-  for (const char* below : {"", "/locks", "/heartbeat"}) {
+  // The locks last: where they are, a killed `init` counts as done, and the rest mends itself.
+  for (const char* below : {"", "/heartbeat", "/locks"}) {
     if (Done made = files.make_directory(directory + below, mode); !made) return made;
   }
   const unsigned file_mode = mode & 0666U;

@@ -57,6 +57,7 @@ class LocalStore final : public Store, public Upkeep {
   [[nodiscard]] Result<RepairReport> repair() override;
   [[nodiscard]] Result<RepairReport> salvage() override;
   [[nodiscard]] std::vector<Finding> inspect() override;
+  [[nodiscard]] Result<std::size_t> tidy() override { return 0; }
 
  private:
   using Lock = std::shared_ptr<FileLock>;

@@ -34,6 +34,8 @@ class Upkeep {
   // After damage: keeps every entry that can still be read, sets the old files aside and starts a
   // new log whose fences go on where the old ones ended.
   [[nodiscard]] virtual Result<RepairReport> salvage() = 0;
+  // Puts away what nobody needs to see any more; says how much that was.
+  [[nodiscard]] virtual Result<std::size_t> tidy() = 0;
   // Looks without changing anything.
   [[nodiscard]] virtual std::vector<Finding> inspect() = 0;
 };

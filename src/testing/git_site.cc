@@ -46,10 +46,21 @@ RemoteRefs GitSite::refs(const std::string& clone_name) {
   return refs;
 }
 
-std::unique_ptr<GitRefsStore> GitSite::open(const std::string& clone_name) {
-  const RemoteRefs remote = refs(clone_name);
-  return std::make_unique<GitRefsStore>(files_, clock_, random_, remote,
-                                        clone(clone_name) + "/.git/dibs/remote.lock");
+std::unique_ptr<GitRefsStore> GitSite::open(const std::string& clone_name, Clock* clock) {
+  const std::string common_dir = clone(clone_name) + "/.git";
+  const GitRefsSite site{.directory = common_dir + "/dibs",
+                         .common_dir = common_dir,
+                         .remote = "origin",
+                         .prefix = "refs/dibs/"};
+  Clock& chosen = clock == nullptr ? clock_ : *clock;
+  const Result<std::optional<FileStatus>> there = files_.status(site.directory);
+  if (!there || !there->has_value()) {
+    if (Done made = GitRefsStore::create(files_, chosen, git_, site); !made)
+      throw std::runtime_error(made.error().message);
+  }
+  auto store = GitRefsStore::open(files_, chosen, random_, git_, site);
+  if (!store) throw std::runtime_error(store.error().message);
+  return *std::move(store);
 }
 
 }  // namespace dibs

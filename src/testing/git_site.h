@@ -20,7 +20,9 @@ class GitSite {
 
   [[nodiscard]] std::string remote() const { return directory_ / "remote.git"; }
   [[nodiscard]] std::string clone(const std::string& name);  // made when not there
-  [[nodiscard]] std::unique_ptr<GitRefsStore> open(const std::string& clone_name);
+  // With another clock than the system's, if given.
+  [[nodiscard]] std::unique_ptr<GitRefsStore> open(const std::string& clone_name,
+                                                   Clock* clock = nullptr);
   [[nodiscard]] RemoteRefs refs(const std::string& clone_name);
   [[nodiscard]] const GitProgram& git() const { return git_; }
 

@@ -453,9 +453,16 @@ Result<std::vector<Ended>> cleanup(Workspace& workspace, const Cleanup& request)
           return dibs::cleanup(board, *policy, request.older_than_secs);
         });
     if (!settled) return fail(settled.error());
-    if (settled->reply.empty()) return all;
+    if (settled->reply.empty()) break;
     all.insert(all.end(), settled->reply.begin(), settled->reply.end());
   }
+  const Result<Upkeep*> upkeep = workspace.upkeep();
+  if (!upkeep) return fail(upkeep.error());
+  if (*upkeep != nullptr) {
+    if (const Result<std::size_t> put_away = (*upkeep)->tidy(); !put_away)
+      workspace.warn(put_away.error().message);
+  }
+  return all;
 }
 
 std::optional<std::string> expiry_warning(const HeldLease& held, const Instant& now,

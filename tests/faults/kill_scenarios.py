@@ -151,7 +151,7 @@ def grow_tail(repo):
 
 def grow_segment(repo):
     """Makes the log so long that the next commit but one closes it and begins a new one."""
-    for start in range(0, 512, 64):
+    for start in range(0, 192, 64):
         repo.run("claim", "acquire", *[f"bulk{n}" for n in range(start, start + 64)], "--ttl", "3600").expect(0)
     just_before(repo, lambda before, now: len(before) != len(now), "claim", "heartbeat")
 

@@ -66,7 +66,8 @@ def kill_init():
                 check.true(reply.code in (0, 10), f"{where}: {reply}")
                 repo.run("init").expect(0)
                 repo.run("claim", "acquire", "42").expect(0)
-                check.true(repo.run("doctor").code == 0, where)
+                report = repo.run("doctor")
+                check.true(report.code == 0, f"{where}: {report!r}")
 
 
 add_case("killed at every system call of init", kill_init)

@@ -1,0 +1,123 @@
+// What is particular to the store on a git remote: its ledger, and what it sees of others.
+#include "store/git_refs.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "testing/fake_clock.h"
+#include "testing/git_site.h"
+#include "testing/local_site.h"
+#include "testing/seeded_random.h"
+
+namespace dibs {
+namespace {
+
+constexpr std::int64_t kMinuteMs = 60'000;
+
+class GitRefs : public testing::Test {
+ protected:
+  GitRefs() { (void)clock_.now(); }
+
+  std::unique_ptr<GitRefsStore> open(const std::string& clone) {
+    return site_.open(clone, &clock_);
+  }
+  Fence written(Store& store, const std::string& key, const std::optional<std::string>& value) {
+    const Result<Outcome> outcome = put(store, random_, key, value);
+    EXPECT_TRUE(is_committed(outcome)) << key;
+    return is_committed(outcome) ? std::get<Committed>(*outcome).fence : Fence{};
+  }
+  // Of the records' refs on the remote itself.
+  std::size_t refs_on_remote() {
+    const Result<std::string> out =
+        site_.git().output_of({.git_dir = site_.remote(),
+                               .arguments = {"for-each-ref", "--format=%(refname)", "refs/dibs/r/"},
+                               .input = {}},
+                              ErrorKind::internal);
+    return static_cast<std::size_t>(std::ranges::count(out.value_or(""), '\n'));
+  }
+
+  FakeClock clock_;
+  GitSite site_;
+  SeededRandom random_{7};
+};
+
+TEST_F(GitRefs, PutsAwayWhatWasRemovedAWhileAgoAndNothingElse) {
+  const auto store = open("one");
+  for (const char* key : {"item:1", "item:2", "item:3"}) written(*store, key, "1");
+  written(*store, "item:1", std::nullopt);
+  written(*store, "item:2", std::nullopt);
+  EXPECT_EQ(store->tidy(), 0U) << "removed just now";
+  clock_.advance_ms(14 * kMinuteMs);
+  EXPECT_EQ(store->tidy(), 0U);
+  written(*store, "item:4", "1");
+  written(*store, "item:4", std::nullopt);
+  clock_.advance_ms(2 * kMinuteMs);
+  EXPECT_EQ(store->tidy(), 2U);
+  EXPECT_EQ(refs_on_remote(), 2U) << "item:3, which is there, and item:4, which rests";
+  EXPECT_EQ(*contents_of(*store), (Contents{{"item:3", "1"}}));
+}
+
+TEST_F(GitRefs, NumbersThatWerePutAwayNeverComeBack) {
+  const auto one = open("one");
+  const auto two = open("two");
+  written(*two, "item:other", "1");  // has looked, and does not look again
+  Fence last;
+  for (int i = 0; i < 5; ++i) last = written(*one, "item:1", i % 2 == 0 ? "1" : "2");
+  last = written(*one, "item:1", std::nullopt);
+  clock_.advance_ms(20 * kMinuteMs);
+  ASSERT_EQ(one->tidy(), 1U);
+  EXPECT_GT(written(*two, "item:1", "3"), last) << "by a clone that had not seen the ledger";
+  EXPECT_GT(written(*open("three"), "item:1", "4"), last);
+}
+
+TEST_F(GitRefs, HistoryOutlivesTheRefs) {
+  const auto store = open("one");
+  Event event;
+  event.resource = {"item:1"};
+  event.lease = {"L1"};
+  event.agent = {"agent:a"};
+  event.session = {"agent:a@wt:1"};
+  Transaction transaction = writing(random_, "item:1", "1");
+  transaction.events = {event};
+  ASSERT_TRUE(is_committed(store->commit(transaction)));
+  written(*store, "item:1", std::nullopt);
+  clock_.advance_ms(20 * kMinuteMs);
+  ASSERT_EQ(store->tidy(), 1U);
+  const Result<History> history = open("two")->history({.mentioning = "L1"});
+  ASSERT_TRUE(history);
+  ASSERT_EQ(history->events.size(), 1U);
+  EXPECT_EQ(history->events[0].event, event);
+}
+
+TEST_F(GitRefs, AnOldLookIsEnoughForWhatIsFreeAndRefusesNothing) {
+  const auto one = open("one");
+  const auto two = open("two");
+  Selection asked = Selection::of({{"item:1"}});
+  asked.last_look_will_do = true;
+  EXPECT_TRUE(two->read(asked)->last_look);
+  written(*one, "item:1", "1");
+  EXPECT_TRUE(two->read(asked)->last_look) << "it has not looked";
+  EXPECT_FALSE(two->read(Selection::of({{"item:1"}}))->last_look);
+  const Result<View> view = two->read(asked);
+  EXPECT_FALSE(view->last_look) << "now it knows of one, and asks";
+  EXPECT_EQ(view->records.size(), 1U);
+}
+
+TEST_F(GitRefs, ANumberOutOfRangeIsNotTakenUp) {
+  const auto store = open("one");
+  written(*store, "item:1", "1");
+  RemoteRefs refs = site_.refs("two");
+  const std::string hostile = encode_line(
+      {.seq = UINT64_MAX - 1, .crc = 0, .offset = 0},
+      {.seq = 0, .unix_ms = 0, .nonce = {}, .writes = {{.key = {"item:2"}, .value = "1"}}});
+  const Result<std::string> commit = refs.write_commit({}, hostile, 0);
+  ASSERT_EQ(refs.push({{.name = "refs/dibs/r/item_3a2", .from = "", .to = *commit}})->kind,
+            PushEnd::Kind::moved);
+  EXPECT_EQ(store->read(Selection::of({{"item:2"}})).error().kind, ErrorKind::unreachable);
+  EXPECT_TRUE(is_committed(put(*store, random_, "item:3", "1")));
+}
+
+}  // namespace
+}  // namespace dibs
