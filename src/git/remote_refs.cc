@@ -197,7 +197,7 @@ Result<std::vector<SeenRef>> RemoteRefs::seen(const std::vector<std::string>& na
 }
 
 // Read from git's own files, of a repository that is ours alone: starting git for it would cost a
-// tenth of a claim. Empty when there is no such ref.
+// tenth of a claim.
 Result<std::string> RemoteRefs::commit_at(const std::string& ref) {
   if (ref.ends_with('/')) return std::string();  // a folder of refs is none
   const Result<std::optional<std::string>> loose =

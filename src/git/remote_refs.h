@@ -66,6 +66,8 @@ class RemoteRefs {
   [[nodiscard]] Result<std::vector<SeenRef>> seen(const std::vector<std::string>& names);
   // The same for all whose names begin with the prefix and `folder`, such as "r/".
   [[nodiscard]] Result<std::vector<SeenRef>> seen_below(const std::string& folder);
+  // The commit that a ref was last seen at; empty when there is no such ref.
+  [[nodiscard]] Result<std::string> commit_at(const std::string& ref);
   // Looks at the remote again: at these refs, or with no names at all of them.
   [[nodiscard]] Done look(const std::vector<std::string>& names);
   // Makes a commit without files that says `message`, and does not put it anywhere yet.
@@ -81,7 +83,6 @@ class RemoteRefs {
  private:
   [[nodiscard]] Result<std::string> make(unsigned directory_mode);
   [[nodiscard]] Result<std::vector<SeenRef>> ask_git(const std::vector<std::string>& names);
-  [[nodiscard]] Result<std::string> commit_at(const std::string& ref);
   [[nodiscard]] GitProgram::Call call(std::vector<std::string> arguments) const;
 
   FileSystem& files_;

@@ -103,18 +103,6 @@ Result<LogLine> GitRefsStore::line_at(const SeenRef& ref) {
   return line;
 }
 
-Result<GitRefsStore::Ledger> GitRefsStore::ledger() {
-  const Result<std::vector<SeenRef>> refs = remote_.seen({ledger_ref()});
-  if (!refs) return fail(refs.error());
-  if (refs->empty()) return Ledger{};
-  const Result<LogLine> line = line_at(refs->front());
-  if (!line)
-    return fail(ErrorKind::unreachable,
-                fmt::format("{} on {} says nothing that dibs understands", ledger_ref(),
-                            printable(remote_.place().remote)));
-  return Ledger{.commit = refs->front().commit, .floor = line->seq};
-}
-
 Result<GitRefsStore::Sight> GitRefsStore::sight_of(const std::vector<Key>& keys) {
   std::vector<std::string> names;
   for (const Key& key : keys) names.push_back(ref_of(key));

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "store/git_refs.h"
 
 namespace dibs {
@@ -19,7 +20,8 @@ namespace dibs {
 namespace {
 
 constexpr std::int64_t kRestMs = 15LL * 60 * 1000;
-constexpr std::size_t kAtOnce = 400;    // refs in one push
+constexpr std::size_t kAtOnce = 400;  // refs in one push
+constexpr std::size_t kKeptMax = 256;
 constexpr std::size_t kManyRefs = 500;  // so that there are never a thousand
 
 std::string ledger_text(std::uint64_t before, const Nonce& nonce, std::int64_t unix_ms) {
@@ -55,6 +57,29 @@ Done GitRefsStore::begin_ledger(RemoteRefs& refs, Clock& clock) {
   }
   return fail(ErrorKind::unreachable,
               fmt::format("the remote {} cannot be written: {}", refs.place().remote, end->why));
+}
+
+// What the ledger says is asked of git once for each ledger, and kept in a file beside it.
+Result<GitRefsStore::Ledger> GitRefsStore::ledger() {
+  const Result<std::string> commit = remote_.commit_at(ledger_ref());
+  if (!commit) return fail(commit.error());
+  if (commit->empty()) return Ledger{};
+  const std::string kept = remote_.place().directory + "/dibs-ledger";
+  const Result<std::optional<std::string>> text = files_.read_file(kept, kKeptMax);
+  if (text && text->has_value() && (*text)->starts_with(*commit + " ")) {
+    if (const auto floor = parse_unsigned(std::string_view(**text).substr(commit->size() + 1)))
+      return Ledger{.commit = *commit, .floor = *floor};
+  }
+  const Result<std::vector<SeenRef>> refs = remote_.seen({ledger_ref()});
+  if (!refs) return fail(refs.error());
+  const Result<LogLine> line =
+      refs->empty() ? fail(ErrorKind::internal, "it is gone") : line_at(refs->front());
+  if (!line)
+    return fail(ErrorKind::unreachable,
+                fmt::format("{} on {} says nothing that dibs understands", ledger_ref(),
+                            printable(remote_.place().remote)));
+  (void)files_.replace_file(kept, fmt::format("{} {}", refs->front().commit, line->seq));
+  return Ledger{.commit = refs->front().commit, .floor = line->seq};
 }
 
 bool GitRefsStore::has_many_refs() {
