@@ -79,8 +79,8 @@ int main(int argc, char** argv) {
        .promises = dibs::local_promises()},
       {.kind = "git",
        .open = [&](const dibs::StorePlace& place,
-                   const dibs::Warn&) -> dibs::Result<dibs::OpenedStore> {
-         auto store = dibs::GitRefsStore::open(files, clock, random, git, site_of(place));
+                   const dibs::Warn& notice) -> dibs::Result<dibs::OpenedStore> {
+         auto store = dibs::GitRefsStore::open(files, clock, random, git, site_of(place), notice);
          if (!store) return dibs::fail(store.error());
          dibs::Upkeep* upkeep = store->get();
          return dibs::OpenedStore{.store = *std::move(store), .upkeep = upkeep};

@@ -34,6 +34,25 @@ std::vector<std::string> safe_environment(const std::vector<std::string>& inheri
   return safe;
 }
 
+// git repeats the address of a remote when it complains, and with it the password that someone put
+// there.
+std::string without_credentials(std::string_view text) {
+  std::string safe;
+  while (!text.empty()) {
+    const std::size_t scheme = text.find("://");
+    if (scheme == std::string_view::npos) break;
+    safe += text.substr(0, scheme + 3);
+    text.remove_prefix(scheme + 3);
+    const std::size_t host_end = std::min(text.find_first_of("/ '\"\n"), text.size());
+    const std::size_t at = text.substr(0, host_end).rfind('@');
+    if (at != std::string_view::npos) text.remove_prefix(at + 1);
+  }
+  return safe + std::string(text);
+}
+
+// What a person is shown of a line that git said.
+std::string shown(std::string_view line) { return printable(trim(without_credentials(line))); }
+
 }  // namespace
 
 Result<ProgramEnd> GitProgram::run(const Call& call) const {
@@ -65,12 +84,12 @@ std::string complaint_of(const ProgramEnd& end) {
     rest.remove_prefix(std::min(newline + 1, rest.size()));
     for (const std::string_view mark :
          {"fatal: ", "error: ", "remote: error: ", "remote: fatal: "}) {
-      if (line.starts_with(mark)) return printable(line.substr(mark.size()));
+      if (line.starts_with(mark)) return shown(line.substr(mark.size()));
     }
     if (first.empty() && !line.empty()) first = line;
   }
   if (first.empty()) return fmt::format("exit {}", end.exit_code);
-  return printable(first);
+  return shown(first);
 }
 
 }  // namespace dibs

@@ -86,6 +86,20 @@ TEST(PushReport, WithoutAtomicIsARefusal) {
             Kind::refused);
 }
 
+TEST(Complaint, ShowsNoPasswordAndNothingThatMovesTheCursor) {
+  const auto said = [](const std::string& err) {
+    return complaint_of({.exit_code = 128, .err = err});
+  };
+  EXPECT_EQ(said("fatal: unable to access 'https://me:secret@host.example/x.git/': 403\n"),
+            "unable to access 'https://host.example/x.git/': 403");
+  EXPECT_EQ(said("fatal: 'ssh://a:b@c@host/x' and 'http://host/@y'\n"),
+            "'ssh://host/x' and 'http://host/@y'");
+  EXPECT_EQ(said("hint: later\nremote: error: no\x1b[2J        \n"), "no\\x1b[2J");
+  EXPECT_EQ(said(""), "exit 128");
+  EXPECT_EQ(complaint_of({.exit_code = 137, .cut = ProgramEnd::Cut::timed_out}),
+            "it took too long");
+}
+
 TEST(PushReport, ThatIsMissingIsUnknown) {
   EXPECT_EQ(judged(kOne, 128, "", "fatal: the remote end hung up unexpectedly\n"), Kind::unknown);
   EXPECT_EQ(judge_push({.exit_code = 137, .cut = ProgramEnd::Cut::timed_out}, kOne).kind,

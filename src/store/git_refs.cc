@@ -78,14 +78,15 @@ Done GitRefsStore::create(FileSystem& files, Clock& clock, const GitProgram& git
 
 Result<std::unique_ptr<GitRefsStore>> GitRefsStore::open(FileSystem& files, Clock& clock,
                                                          Random& random, const GitProgram& git,
-                                                         const GitRefsSite& site) {
+                                                         const GitRefsSite& site, Notice notice) {
   if (Done made = files.make_directory(site.directory + "/remotes", site.directory_mode); !made)
     return fail(made.error());
   RemoteRefs refs = refs_of(files, git, site);
   if (Done opened = refs.open(site.directory_mode); !opened) return fail(opened.error());
   return std::make_unique<GitRefsStore>(
       files, clock, random, std::move(refs),
-      fmt::format("{}/locks/remote-{}.lock", site.directory, encode_name(site.remote)));
+      fmt::format("{}/locks/remote-{}.lock", site.directory, encode_name(site.remote)),
+      site.directory_mode & 0666U, std::move(notice));
 }
 
 std::string GitRefsStore::ref_of(const Key& key) const {
@@ -111,29 +112,40 @@ Result<GitRefsStore::Sight> GitRefsStore::sight_of(const std::vector<Key>& keys)
   if (!refs) return fail(refs.error());
   Sight sight;
   for (const SeenRef& ref : *refs) {
-    // Never taken for free: whatever stands there was put there by someone.
-    const auto unreadable = [&] {
-      return fail(ErrorKind::unreachable,
-                  fmt::format("{} on {} says nothing that dibs understands", printable(ref.name),
-                              printable(remote_.place().remote)),
-                  fmt::format("look at it with: git ls-remote {} {}",
-                              shell_word(remote_.place().remote), shell_word(ref.name)));
-    };
-    const Result<LogLine> line = line_at(ref);
-    if (!line) return unreadable();
-    const auto own = std::ranges::find_if(
-        line->writes, [&](const LoggedWrite& write) { return ref_of(write.key) == ref.name; });
-    if (own == line->writes.end()) return unreadable();
-    Seen seen{.commit = ref.commit,
-              .seq = line->seq,
-              .unix_ms = line->unix_ms,
-              .record = std::nullopt,
-              .along_with = {}};
-    for (const LoggedWrite& write : line->writes) seen.along_with.push_back(write.key);
-    if (own->value) seen.record = record_from(*line, *own);
-    sight.emplace(own->key, std::move(seen));
+    std::optional<std::pair<Key, Seen>> seen = record_at(ref);
+    if (seen) {
+      sight.insert(*std::move(seen));
+      continue;
+    }
+    // Never taken for free: whatever stands there was put there by someone. It hides nothing else.
+    Error unreadable{.kind = ErrorKind::unreachable,
+                     .message = fmt::format("{} on {} says nothing that dibs understands",
+                                            printable(ref.name), printable(remote_.place().remote)),
+                     .hint = fmt::format("look at it with: git ls-remote {} {}",
+                                         shell_word(remote_.place().remote), shell_word(ref.name)),
+                     .fields = {}};
+    if (!keys.empty()) return fail(std::move(unreadable));
+    notice_(unreadable.message);
   }
   return sight;
+}
+
+// What a ref says about the record that it is for; nothing when it says nothing of the kind.
+std::optional<std::pair<Key, GitRefsStore::Seen>> GitRefsStore::record_at(
+    const SeenRef& ref) const {
+  const Result<LogLine> line = line_at(ref);
+  if (!line) return std::nullopt;
+  const auto own = std::ranges::find_if(
+      line->writes, [&](const LoggedWrite& write) { return ref_of(write.key) == ref.name; });
+  if (own == line->writes.end()) return std::nullopt;
+  Seen seen{.commit = ref.commit,
+            .seq = line->seq,
+            .unix_ms = line->unix_ms,
+            .record = std::nullopt,
+            .along_with = {}};
+  for (const LoggedWrite& write : line->writes) seen.along_with.push_back(write.key);
+  if (own->value) seen.record = record_from(*line, *own);
+  return std::pair{own->key, std::move(seen)};
 }
 
 Result<GitRefsStore::Sight> GitRefsStore::fresh_sight_of(const std::vector<Key>& keys) {
@@ -187,7 +199,8 @@ View GitRefsStore::view_of(const Selection& selection, const Sight& sight) {
 Result<View> GitRefsStore::read(const Selection& selection) {
   const bool by_key = !selection.keys.empty() && !selection.mentioning;
   const std::vector<Key> keys = by_key ? selection.keys : std::vector<Key>{};
-  const Result<std::unique_ptr<FileLock>> lock = files_.lock(lock_path_, Patience::wait);
+  const Result<std::unique_ptr<FileLock>> lock =
+      files_.lock(lock_path_, Patience::wait, file_mode_);
   if (!lock) return fail(lock.error());
   if (selection.last_look_will_do && by_key) {
     const Result<Sight> sight = sight_of(keys);
@@ -284,7 +297,8 @@ Result<Outcome> GitRefsStore::commit(const Transaction& transaction) {
 
 Result<Outcome> GitRefsStore::commit_locked(const Transaction& transaction) {
   const std::vector<Key> keys = keys_of(transaction);
-  const Result<std::unique_ptr<FileLock>> lock = files_.lock(lock_path_, Patience::wait);
+  const Result<std::unique_ptr<FileLock>> lock =
+      files_.lock(lock_path_, Patience::wait, file_mode_);
   if (!lock) return fail(lock.error());
   // What was seen last will do for the first try: if it is not so any more, the push finds out.
   for (int tries = 0; tries < kTriesMax; ++tries) {
@@ -399,13 +413,13 @@ void GitRefsStore::remember_highest(std::uint64_t seq) {
   if (seq <= highest_seen()) return;
   const std::string path = remote_.place().directory + "/dibs-highest";
   const std::string line = std::to_string(seq) + "\n";
-  const Result<std::unique_ptr<File>> file = files_.open(path, Open::create_append);
+  const Result<std::unique_ptr<File>> file = files_.open(path, Open::create_append, file_mode_);
   if (!file || !*file) return;
   const Result<std::uint64_t> size = (*file)->size();
   if (size && *size < kHighestFileMax) {
     (void)(*file)->append(line);
   } else {
-    (void)files_.replace_file(path, line);
+    (void)files_.replace_file(path, line, file_mode_);
   }
 }
 

@@ -4,6 +4,7 @@
 // atomic push with an expected old value for every ref is the compare-and-swap.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -30,21 +31,27 @@ struct GitRefsSite {
 
 class GitRefsStore final : public Store, public Upkeep {
  public:
+  using Notice = std::function<void(const std::string&)>;  // hears what was passed over
+
   // What `dibs init` does: looks whether the remote is there and can be read.
   [[nodiscard]] static Done create(FileSystem& files, Clock& clock, const GitProgram& git,
                                    const GitRefsSite& site);
   [[nodiscard]] static Result<std::unique_ptr<GitRefsStore>> open(FileSystem& files, Clock& clock,
                                                                   Random& random,
                                                                   const GitProgram& git,
-                                                                  const GitRefsSite& site);
+                                                                  const GitRefsSite& site,
+                                                                  Notice notice);
 
   // `lock` is a file that keeps this machine's processes from contending on the remote.
-  GitRefsStore(FileSystem& files, Clock& clock, Random& random, RemoteRefs remote, std::string lock)
+  GitRefsStore(FileSystem& files, Clock& clock, Random& random, RemoteRefs remote, std::string lock,
+               unsigned file_mode, Notice notice)
       : files_(files),
         clock_(clock),
         random_(random),
         remote_(std::move(remote)),
-        lock_path_(std::move(lock)) {}
+        lock_path_(std::move(lock)),
+        file_mode_(file_mode),
+        notice_(std::move(notice)) {}
 
   [[nodiscard]] Result<View> read(const Selection& selection) override;
   [[nodiscard]] Result<Outcome> commit(const Transaction& transaction) override;
@@ -80,6 +87,7 @@ class GitRefsStore final : public Store, public Upkeep {
   [[nodiscard]] std::string ledger_ref() const;
   [[nodiscard]] static Result<LogLine> line_at(const SeenRef& ref);
   [[nodiscard]] Result<Ledger> ledger();  // as last seen
+  [[nodiscard]] std::optional<std::pair<Key, Seen>> record_at(const SeenRef& ref) const;
   // No keys: all of them.
   [[nodiscard]] Result<Sight> sight_of(const std::vector<Key>& keys);
   [[nodiscard]] Result<Sight> fresh_sight_of(const std::vector<Key>& keys);
@@ -96,6 +104,8 @@ class GitRefsStore final : public Store, public Upkeep {
   Random& random_;
   RemoteRefs remote_;
   std::string lock_path_;
+  unsigned file_mode_;
+  Notice notice_;
   std::string lost_by_;  // what git said when a push last lost
 };
 

@@ -78,7 +78,8 @@ Result<GitRefsStore::Ledger> GitRefsStore::ledger() {
     return fail(ErrorKind::unreachable,
                 fmt::format("{} on {} says nothing that dibs understands", ledger_ref(),
                             printable(remote_.place().remote)));
-  (void)files_.replace_file(kept, fmt::format("{} {}", refs->front().commit, line->seq));
+  (void)files_.replace_file(kept, fmt::format("{} {}", refs->front().commit, line->seq),
+                            file_mode_);
   return Ledger{.commit = refs->front().commit, .floor = line->seq};
 }
 
@@ -89,7 +90,8 @@ bool GitRefsStore::has_many_refs() {
 }
 
 Result<std::size_t> GitRefsStore::tidy() {
-  const Result<std::unique_ptr<FileLock>> lock = files_.lock(lock_path_, Patience::wait);
+  const Result<std::unique_ptr<FileLock>> lock =
+      files_.lock(lock_path_, Patience::wait, file_mode_);
   if (!lock) return fail(lock.error());
   const Result<Sight> sight = fresh_sight_of({});
   if (!sight) return fail(sight.error());

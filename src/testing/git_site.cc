@@ -58,7 +58,7 @@ std::unique_ptr<GitRefsStore> GitSite::open(const std::string& clone_name, Clock
     if (Done made = GitRefsStore::create(files_, chosen, git_, site); !made)
       throw std::runtime_error(made.error().message);
   }
-  auto store = GitRefsStore::open(files_, chosen, random_, git_, site);
+  auto store = GitRefsStore::open(files_, chosen, random_, git_, site, [](const std::string&) {});
   if (!store) throw std::runtime_error(store.error().message);
   return *std::move(store);
 }

@@ -107,6 +107,9 @@ def a_ref_that_dibs_cannot_read_is_not_free():
         clone.refusal(11, "claim", "acquire", "42")
         clone.refusal(11, "claim", "status", "42")
         clone.acquire("43")
+        listed = clone.run("claim", "list", "--json").expect(0)
+        check.equal(listed.json()["count"], 1)
+        check.contains(str(listed.warnings()), "refs/dibs/r/item_3a42")
 
 
 @case
