@@ -98,10 +98,12 @@ std::string GitRefsStore::ledger_ref() const { return remote_.place().prefix + "
 Result<LogLine> GitRefsStore::line_at(const SeenRef& ref) {
   std::string_view text = ref.message;
   while (text.ends_with('\n')) text.remove_suffix(1);
-  Result<LogLine> line = parse_line(text);
+  const std::uint64_t seq = stated_seq(text).value_or(0);
   // The next number must still be one.
-  if (line && line->seq > kSeqMax) return fail(ErrorKind::internal, "its number is out of range");
-  return line;
+  if (seq == 0 || seq > kSeqMax) return fail(ErrorKind::internal, "its number is out of range");
+  if (check_line({.seq = seq - 1, .crc = 0, .offset = 0}, text).fault != LineFault::none)
+    return fail(ErrorKind::internal, "it is damaged, or from a newer dibs");
+  return parse_writes(text);
 }
 
 Result<GitRefsStore::Sight> GitRefsStore::sight_of(const std::vector<Key>& keys) {

@@ -1,12 +1,15 @@
 """Forty processes race for a few items; a history checker decides, and a counter that only the holder may touch agrees."""
 
 import dataclasses
+import fcntl
+import subprocess
+from pathlib import Path
 
 import injection  # noqa: F401  (puts the harness on the path)
 from history import Grant, disagreements, violations
 from race import race
 
-from harness import DIBS, Repo, case, check, check_chain, main
+from harness import DIBS, Repo, case, check, check_chain, main, wait_until
 
 FIRST = Grant("item:1", "agent:a", 1, "A", asked=0.0, answered=1.0, release_asked=2.0, release_answered=3.0)
 SECOND = Grant("item:1", "agent:b", 2, "B", asked=2.5, answered=3.5, release_asked=4.0, release_answered=5.0)
@@ -81,6 +84,31 @@ def twelve_processes_on_one_item():
 def processes_that_are_killed_at_random():
     with Repo() as repo:
         check_race(repo, *race(repo, workers=10, rounds=20, items=4, dibs=DIBS, kill_share=0.4), wanted=10 * 20)
+
+
+def blocked_on(path):
+    """How many processes wait for the lock on a file, as the kernel lists them."""
+    inode = path.stat().st_ino
+    return sum("->" in line and f":{inode} " in line for line in Path("/proc/locks").read_text().splitlines())
+
+
+@case
+def who_waits_for_the_claims_lock_is_served_in_the_order_of_coming():
+    with Repo() as repo:
+        repo.acquire("first")
+        lock = repo.store / "locks/claims.lock"
+        for _ in range(3):
+            before = len(repo.log())
+            with open(lock, "rb") as held:
+                fcntl.flock(held, fcntl.LOCK_EX)
+                waiting = []
+                for n in range(12):
+                    waiting.append(repo.spawn(DIBS, "claim", "acquire", f"round-{before}-{n}", stdout=subprocess.DEVNULL))
+                    wait_until(lambda: blocked_on(lock) == len(waiting), "the next to wait")
+            for process in waiting:
+                check.equal(process.wait(timeout=60), 0)
+            seen = [event["resource"] for line in repo.log()[before:] for event in line["events"]]
+            check.equal(seen, [f"item:round-{before}-{n}" for n in range(12)])
 
 
 if __name__ == "__main__":
