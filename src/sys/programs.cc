@@ -74,20 +74,14 @@ std::int64_t monotonic_ms() {
 
 void set_nonblocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
-// Reads what is there; closes the descriptor at its end.
+// Reads once, so that one who never stops is noticed between two reads; closes the descriptor at its
+// end.
 void drain(Descriptor& fd, std::string& into) {
   std::array<char, 64UL * 1024> buffer{};
-  while (true) {
-    const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
-    if (got > 0) {
-      into.append(buffer.data(), static_cast<std::size_t>(got));
-      if (static_cast<std::size_t>(got) < buffer.size()) return;
-      continue;
-    }
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
-    fd = Descriptor();
-    return;
-  }
+  const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
+  if (got > 0) into.append(buffer.data(), static_cast<std::size_t>(got));
+  const bool later = got < 0 && (errno == EINTR || errno == EAGAIN);
+  if (got <= 0 && !later) fd = Descriptor();
 }
 
 void feed(Descriptor& fd, std::string_view& input) {
