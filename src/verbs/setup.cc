@@ -128,9 +128,11 @@ Done check_nothing_is_left_behind(Workspace& workspace, const std::string& old_k
       "see them with: dibs claim list");
 }
 
-Done choose_store(Workspace& workspace, const StoreBackend& backend, const Init& request) {
-  std::vector<std::pair<std::string, std::string>> chosen{
-      {"store.kind", std::string(backend.kind)}};
+// Writes down what was chosen, and what suits that store where nobody chose otherwise.
+Done keep_choice(Workspace& workspace, const StoreBackend& backend, bool other_kind,
+                 const Init& request) {
+  std::vector<std::pair<std::string, std::string>> chosen;
+  if (other_kind) chosen.emplace_back("store.kind", backend.kind);
   if (request.remote) chosen.emplace_back("store.remote", *request.remote);
   const Result<const Settings*> settings = workspace.settings();
   if (!settings) return fail(settings.error());
@@ -156,10 +158,10 @@ Result<Initialised> init(Workspace& workspace, const Init& request) {
   if (Done fine = workspace.check_file_system((*repository)->common_dir); !fine)
     return fail(fine.error());
   const bool set_up = workspace.directory().has_value();
-  const bool changes = (*backend)->kind != *configured || request.remote;
+  const bool other_kind = (*backend)->kind != *configured;
   Initialised done{.directory = (*repository)->common_dir + "/dibs",
                    .store = std::string((*backend)->kind),
-                   .already = set_up && !changes};
+                   .already = set_up && !other_kind && !request.remote};
   if (done.already) return done;
   Result<StorePlace> place = workspace.store_place(done.directory);
   if (!place) return fail(place.error());
@@ -169,7 +171,7 @@ Result<Initialised> init(Workspace& workspace, const Init& request) {
     if (!remote) return fail(remote.error());
     settings.apply({{*remote}});
   }
-  if (set_up && (*backend)->kind != *configured) {
+  if (set_up && other_kind) {
     if (Done nothing = check_nothing_is_left_behind(workspace, *configured, *place); !nothing)
       return fail(nothing.error());
   }
@@ -178,9 +180,8 @@ Result<Initialised> init(Workspace& workspace, const Init& request) {
                           .settings = settings,
                           .directory_mode = place->directory_mode};
   if (Done created = (*backend)->create(chosen); !created) return fail(created.error());
-  if (changes) {
-    if (Done kept = choose_store(workspace, **backend, request); !kept) return fail(kept.error());
-  }
+  if (Done kept = keep_choice(workspace, **backend, other_kind, request); !kept)
+    return fail(kept.error());
   return done;
 }
 

@@ -193,6 +193,18 @@ def init_does_not_leave_leases_behind():
 
 
 @case
+def a_committed_choice_is_all_that_a_clone_needs():
+    with Remote(clones=1, init=False) as remote:
+        clone = remote.clones[0]
+        (clone.root / ".dibs").mkdir()
+        (clone.root / ".dibs/config.toml").write_text('[store]\nkind = "git"\n')
+        check.equal(clone.reply("init")["store"], "git")
+        clone.acquire("42")
+        check.contains(str(remote.refs()), "item_3a42")
+        check.equal(clone.reply("config", "get", "coordination.default_ttl_secs")["value"], 3600)
+
+
+@case
 def a_namespace_of_branches_works_too():
     with Remote(clones=2) as remote:
         for clone in remote.clones:
