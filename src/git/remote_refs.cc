@@ -37,15 +37,12 @@ std::optional<Report> report_of(std::string_view line) {
   return Report{.flag = fields[0][0], .ref = fields[1].substr(colon + 1), .summary = fields[2]};
 }
 
-// Words with which git, on either side, says that a ref is not where it was expected. A ref lock
-// that is held is another push in the same moment; one that stays is found by asking again.
-constexpr std::array<std::string_view, 9> kLost{
-    "stale info",      "fetch first",    "non-fast-forward",
-    "already exists",  "but expected",   "reference already exists",
-    "cannot lock ref", "failed to lock", "failed to update ref"};
-// The others of an atomic push, when one of them was turned down.
-constexpr std::array<std::string_view, 2> kAlongWith{"atomic push failed",
-                                                     "atomic transaction failed"};
+// Words with which a remote says that it will never have it. Whatever else it says (a ref is not
+// where it was expected, a lock is held, objects were pruned as they came in) may be otherwise the
+// next time.
+constexpr std::array<std::string_view, 11> kRefused{
+    "declined",    "denied",        "deny",      "hidden ref", "prohibited", "protected",
+    "not allowed", "not permitted", "forbidden", "permission", "read-only"};
 
 // Said before anything is sent.
 constexpr std::string_view kNoAtomic = "does not support --atomic push";
@@ -62,39 +59,34 @@ PushEnd judge_push(const ProgramEnd& end, const std::vector<RefMove>& moves) {
     if (const std::optional<Report> report = report_of(line)) reports[report->ref] = *report;
   }
   bool all_moved = end.succeeded();
-  std::optional<std::string_view> lost;
-  std::optional<std::string_view> refused;
+  bool all_told = true;
+  std::string_view
+      why;  // of the others in an atomic push git says only that one of them was turned down
   for (const RefMove& move : moves) {
     const auto found = reports.find(move.name);
     if (found == reports.end()) {
-      all_moved = false;
+      all_moved = all_told = false;
       continue;
     }
     const auto [flag, ref, summary] = found->second;
     const bool moved = flag == ' ' || flag == '*' || flag == '+' || flag == '-';
     if (move.stays() ? flag == '=' : moved) continue;
     all_moved = false;
+    if (flag == '!' && says_any(summary, kRefused))
+      return {.kind = PushEnd::Kind::refused, .why = printable(summary)};
     // "Up to date": whoever is there says the same as we do, so it is not we who are there.
-    if (flag == '=' || says_any(summary, kLost)) {
-      lost = summary;
-    } else if (!says_any(summary, kAlongWith)) {
-      refused = summary;
-    }
+    if (!contains(summary, "atomic")) why = summary;
   }
   if (all_moved) return {.kind = PushEnd::Kind::moved, .why = {}};
-  if (refused) return {.kind = PushEnd::Kind::refused, .why = printable(*refused)};
-  if (lost) return {.kind = PushEnd::Kind::lost, .why = printable(*lost)};
-  // Every ref was turned down only because some ref was, and git on the other side did not say why
-  // in its report but, with luck, in its complaint.
-  const bool none_moved = !reports.empty() && std::ranges::all_of(moves, [&](const RefMove& move) {
-    const auto found = reports.find(move.name);
-    return move.stays() || (found != reports.end() && found->second.flag == '!');
-  });
-  if (none_moved && says_any(end.err, kLost))
-    return {.kind = PushEnd::Kind::lost, .why = complaint_of(end)};
-  if (none_moved || contains(end.err, kNoAtomic))
+  if (contains(end.err, kNoAtomic))
     return {.kind = PushEnd::Kind::refused, .why = complaint_of(end)};
-  return {.kind = PushEnd::Kind::unknown, .why = complaint_of(end)};
+  if (!all_told || (why.empty() && end.succeeded()))
+    return {.kind = PushEnd::Kind::unknown, .why = complaint_of(end)};
+  const bool turned_down = std::ranges::any_of(reports, [](const auto& entry) {
+    return entry.second.flag == '!' || entry.second.flag == '=';
+  });
+  if (!turned_down) return {.kind = PushEnd::Kind::unknown, .why = complaint_of(end)};
+  return {.kind = PushEnd::Kind::lost, .why = why.empty() ? complaint_of(end) : printable(why)};
 }
 
 GitProgram::Call RemoteRefs::call(std::vector<std::string> arguments) const {

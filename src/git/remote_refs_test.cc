@@ -41,6 +41,10 @@ TEST(PushReport, TellsALostRaceFromARefusal) {
   EXPECT_EQ(judged(kOne, 1, "!\t1:refs/dibs/r/a\t[rejected] (stale info)\nDone\n"), Kind::lost);
   EXPECT_EQ(judged(kOne, 1, "!\t1:refs/dibs/r/a\t[remote rejected] (failed to update ref)\nDone\n"),
             Kind::lost);
+  EXPECT_EQ(judged(kOne, 1,
+                   "!\t1:refs/dibs/r/a\t[remote rejected] (unable to migrate objects to permanent "
+                   "storage)\nDone\n"),
+            Kind::lost);
   EXPECT_EQ(judged(kTwo, 1,
                    "!\t1:refs/dibs/r/a\t[rejected] (stale info)\n"
                    "!\t1:refs/dibs/r/b\t[rejected] (atomic push failed)\nDone\n"),

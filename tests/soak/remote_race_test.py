@@ -47,7 +47,8 @@ def one_winner_a_round_while_the_remote_is_packed():
 
         def tidy():
             while not over.is_set():
-                for words in (["pack-refs", "--all"], ["gc", "-q", "--prune=now"]):
+                # Not --prune=now: git's manual says that it may corrupt a repository that is being pushed to, and it does.
+                for words in (["pack-refs", "--all"], ["gc", "-q"], ["repack", "-a", "-d", "-q"]):
                     subprocess.run(["git", *words], cwd=remote.path, env=remote.env, capture_output=True, check=False)
 
         keeper = threading.Thread(target=tidy)
