@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "base/name_encoding.h"
 #include "base/text.h"
@@ -297,6 +298,14 @@ Result<Outcome> GitRefsStore::commit(const Transaction& transaction) {
   return outcome;
 }
 
+bool GitRefsStore::expectations_hold(const Transaction& transaction, const Sight& sight) {
+  return std::ranges::all_of(transaction.expectations, [&](const Expectation& expected) {
+    const auto seen = sight.find(expected.key);
+    const bool there = seen != sight.end() && seen->second.record;
+    return expected.version == (there ? std::optional(seen->second.record->version) : std::nullopt);
+  });
+}
+
 Result<Outcome> GitRefsStore::commit_locked(const Transaction& transaction) {
   const std::vector<Key> keys = keys_of(transaction);
   const Result<std::unique_ptr<FileLock>> lock =
@@ -307,13 +316,7 @@ Result<Outcome> GitRefsStore::commit_locked(const Transaction& transaction) {
     const bool fresh = tries > 0;
     const Result<Sight> sight = fresh ? fresh_sight_of(keys) : sight_of(keys);
     if (!sight) return fail(sight.error());
-    const bool hold =
-        std::ranges::all_of(transaction.expectations, [&](const Expectation& expected) {
-          const auto seen = sight->find(expected.key);
-          const bool there = seen != sight->end() && seen->second.record;
-          return expected.version ==
-                 (there ? std::optional(seen->second.record->version) : std::nullopt);
-        });
+    const bool hold = expectations_hold(transaction, *sight);
     if (!hold && fresh) return LostRace{};
     if (!hold) continue;
     if (transaction.writes.empty()) {
@@ -382,17 +385,25 @@ Result<History> GitRefsStore::history(const HistoryQuery& query) {
   if (!view) return fail(view.error());
   const Result<std::vector<std::string>> messages = remote_.messages();
   if (!messages) return fail(messages.error());
-  History history{.events = {}, .cursor = view->cursor};
+  std::vector<LogLine> lines;
   for (const std::string& message : *messages) {
     if (query.mentioning && !contains(message, *query.mentioning)) continue;
-    const Result<LogLine> line = parse_line(message);
+    Result<LogLine> line = parse_line(message);
     if (!line || line->seq <= query.since.seq || line->seq > view->cursor.seq) continue;
-    for (const Event& event : line->events) {
+    lines.push_back(*std::move(line));
+  }
+  // Two that knew nothing of each other may have one number: then by time, so that the order is the
+  // same for everyone.
+  std::ranges::sort(lines, {}, [](const LogLine& line) {
+    return std::tuple(line.seq, line.unix_ms, line.nonce.hex());
+  });
+  History history{.events = {}, .cursor = view->cursor};
+  for (const LogLine& line : lines) {
+    for (const Event& event : line.events) {
       if (query.resource && event.resource != *query.resource) continue;
-      history.events.push_back({.seq = line->seq, .unix_ms = line->unix_ms, .event = event});
+      history.events.push_back({.seq = line.seq, .unix_ms = line.unix_ms, .event = event});
     }
   }
-  std::ranges::stable_sort(history.events, {}, &PastEvent::seq);
   if (history.events.size() > query.newest)
     history.events.erase(history.events.begin(),
                          history.events.end() - static_cast<std::ptrdiff_t>(query.newest));

@@ -92,6 +92,7 @@ class GitRefsStore final : public Store, public Upkeep {
   [[nodiscard]] Result<Sight> sight_of(const std::vector<Key>& keys);
   [[nodiscard]] Result<Sight> fresh_sight_of(const std::vector<Key>& keys);
   [[nodiscard]] static bool shows_half(const Sight& sight);
+  [[nodiscard]] static bool expectations_hold(const Transaction& transaction, const Sight& sight);
   [[nodiscard]] View view_of(const Selection& selection, const Sight& sight);
   [[nodiscard]] Result<Outcome> commit_locked(const Transaction& transaction);
   [[nodiscard]] bool has_many_refs();
