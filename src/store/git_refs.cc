@@ -231,13 +231,7 @@ Result<Outcome> GitRefsStore::try_once(const Transaction& transaction, const Sig
     if (std::ranges::find(parents, seen.commit) == parents.end()) parents.push_back(seen.commit);
   }
   const std::int64_t now_ms = clock_.now().unix_ms;
-  LogLine line{.seq = 0,
-               .unix_ms = now_ms,
-               .nonce = transaction.nonce,
-               .writes = {},
-               .events = transaction.events};
-  for (const Write& write : transaction.writes)
-    line.writes.push_back({.key = write.key, .value = write.value, .version = std::nullopt});
+  LogLine line = line_for(transaction, now_ms);
   // What is only expected is restated: a ref that does not move is not compared in the same moment.
   for (const Expectation& expected : transaction.expectations) {
     const bool written = std::ranges::find(transaction.writes, expected.key, &Write::key) !=

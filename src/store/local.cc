@@ -27,18 +27,6 @@ Error not_flushed() {
           .fields = {}};
 }
 
-LogLine line_for(const Transaction& transaction, std::int64_t unix_ms) {
-  LogLine line{.seq = 0,
-               .unix_ms = unix_ms,
-               .nonce = transaction.nonce,
-               .writes = {},
-               .events = transaction.events};
-  for (const Write& write : transaction.writes) {
-    line.writes.push_back({.key = write.key, .value = write.value, .version = std::nullopt});
-  }
-  return line;
-}
-
 }  // namespace
 
 LocalStore::LocalStore(FileSystem& files, Clock& clock, Random& random, std::string directory,

@@ -36,6 +36,18 @@ void close_with_crc(std::string& line, std::uint32_t seed) {
   line += kCrcClose;
 }
 
+LogLine line_for(const Transaction& transaction, std::int64_t unix_ms) {
+  LogLine line{.seq = 0,
+               .unix_ms = unix_ms,
+               .nonce = transaction.nonce,
+               .writes = {},
+               .events = transaction.events};
+  for (const Write& write : transaction.writes) {
+    line.writes.push_back({.key = write.key, .value = write.value, .version = std::nullopt});
+  }
+  return line;
+}
+
 std::string encode_line(const LogPosition& before, const LogLine& line) {
   std::string text(kStart);
   text += fmt::format_int(before.seq + 1).c_str();

@@ -40,6 +40,9 @@ struct LogLine {
   std::vector<Event> events;
 };
 
+// What a store writes down of a transaction; the number comes with the place.
+[[nodiscard]] LogLine line_for(const Transaction& transaction, std::int64_t unix_ms);
+
 // The line, its newline included, that follows `before`; its number is the next one, whatever
 // `line.seq` says.
 [[nodiscard]] std::string encode_line(const LogPosition& before, const LogLine& line);
