@@ -48,12 +48,15 @@ int main(int argc, char** argv) {
   dibs::SystemClock clock;
   dibs::SystemRandom random;
   dibs::LinuxMachine machine;
+  dibs::PosixPrograms programs;
+  const dibs::GitProgram git(programs, inherited_environment);
   std::array<char, PATH_MAX> directory{};
   const dibs::System system{
       .files = files,
       .clock = clock,
       .random = random,
       .machine = machine,
+      .git = git,
       .environment = [](const std::string& name) -> std::optional<std::string> {
         const char* value = std::getenv(name.c_str());
         return value == nullptr ? std::nullopt : std::optional<std::string>(value);
@@ -61,8 +64,6 @@ int main(int argc, char** argv) {
       .current_directory =
           ::getcwd(directory.data(), directory.size()) != nullptr ? directory.data() : "/"};
 
-  dibs::PosixPrograms programs;
-  const dibs::GitProgram git(programs, inherited_environment);
   const std::vector<dibs::StoreBackend> backends{
       {.kind = "local",
        .open =

@@ -58,10 +58,13 @@ std::string shown(std::string_view line) { return printable(trim(without_credent
 Result<ProgramEnd> GitProgram::run(const Call& call) const {
   ProgramCall program{
       .command = {"git", "--git-dir=" + call.git_dir, "-c", "core.hooksPath=/dev/null"},
-      .directory = call.git_dir,
+      .directory = call.work_tree.empty() ? call.git_dir : call.work_tree,
       .input = call.input,
       .environment = safe_environment(environment_()),
       .most_ms = call.most_ms};
+  if (!call.work_tree.empty()) program.command.push_back("--work-tree=" + call.work_tree);
+  program.environment.insert(program.environment.end(), call.environment.begin(),
+                             call.environment.end());
   program.command.insert(program.command.end(), call.arguments.begin(), call.arguments.end());
   return programs_.run(program);
 }

@@ -26,6 +26,8 @@ class GitProgram {
     std::vector<std::string> arguments;  // from the subcommand on
     std::string_view input;
     std::int64_t most_ms = 120'000;
+    std::string work_tree = {};                 // empty: git works in the git directory alone
+    std::vector<std::string> environment = {};  // NAME=value, on top of what is safe to inherit
   };
   // An error only when git could not be started; how it ended is the caller's to judge.
   [[nodiscard]] Result<ProgramEnd> run(const Call& call) const;

@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "git/git_program.h"
+#include "model/ref_move.h"
 #include "sys/file_system.h"
 
 namespace dibs {
@@ -23,15 +24,6 @@ struct SeenRef {
   std::string name;
   std::string commit;
   std::string message;
-};
-
-/// A ref that is to move, if it still is where it was seen; or to stay, and still be there.
-struct RefMove {
-  std::string name;
-  std::string from;  // empty: it must not exist
-  std::string to;    // empty: it is deleted
-
-  [[nodiscard]] bool stays() const { return from == to; }
 };
 
 /// How a push ended. Only `moved` means that anything happened, and then all of it did.

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "store/local.h"
 #include "sys/posix_file_system.h"
+#include "sys/programs.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_machine.h"
 #include "testing/seeded_random.h"
@@ -42,6 +43,7 @@ class Verbs : public testing::Test {
                .clock = clock_,
                .random = random_,
                .machine = machine_,
+               .git = git_,
                .environment = look_up,
                .current_directory = repo_},
         std::vector<StoreBackend>{backend()}, options,
@@ -81,6 +83,8 @@ class Verbs : public testing::Test {
   FakeClock clock_;
   SeededRandom random_{1};
   FakeMachine machine_;
+  PosixPrograms programs_;
+  GitProgram git_{programs_, [] { return std::vector<std::string>{}; }};
   std::vector<std::string> warnings_;
   std::vector<std::unique_ptr<Workspace>> processes_;
 };

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "git/git_program.h"
 #include "git/repository.h"
 #include "git/worktree_identity.h"
 #include "ledger/ledger.h"
@@ -31,6 +32,7 @@ struct System {
   Clock& clock;
   Random& random;
   Machine& machine;
+  const GitProgram& git;
   std::function<std::optional<std::string>(const std::string& name)> environment;
   std::string current_directory;
 };
