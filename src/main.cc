@@ -11,7 +11,7 @@
 
 #include "cli/cli.h"
 #include "git/git_program.h"
-#include "store/git_refs.h"
+#include "store/git_store.h"
 #include "store/local.h"
 #include "sys/clock.h"
 #include "sys/machine.h"
@@ -29,7 +29,7 @@ std::vector<std::string> inherited_environment() {
   return all;
 }
 
-dibs::GitRefsSite site_of(const dibs::StorePlace& place) {
+dibs::GitStorePlace git_place(const dibs::StorePlace& place) {
   return {.directory = place.directory,
           .common_dir = place.common_dir,
           .remote = std::string(place.settings.text("store.remote")),
@@ -64,6 +64,7 @@ int main(int argc, char** argv) {
       .current_directory =
           ::getcwd(directory.data(), directory.size()) != nullptr ? directory.data() : "/"};
 
+  const dibs::GitStoreParts git_parts{.files = files, .clock = clock, .random = random, .git = git};
   const std::vector<dibs::StoreBackend> backends{
       {.kind = "local",
        .open =
@@ -81,16 +82,16 @@ int main(int argc, char** argv) {
       {.kind = "git",
        .open = [&](const dibs::StorePlace& place,
                    const dibs::Warn& notice) -> dibs::Result<dibs::OpenedStore> {
-         auto store = dibs::GitRefsStore::open(files, clock, random, git, site_of(place), notice);
+         auto store = dibs::GitStore::open(git_parts, git_place(place), notice);
          if (!store) return dibs::fail(store.error());
          dibs::Upkeep* upkeep = store->get();
          return dibs::OpenedStore{.store = *std::move(store), .upkeep = upkeep};
        },
        .create =
            [&](const dibs::StorePlace& place) {
-             return dibs::GitRefsStore::create(files, clock, git, site_of(place));
+             return dibs::GitStore::create(git_parts, git_place(place));
            },
-       .promises = dibs::git_refs_promises(),
+       .promises = dibs::git_promises(),
        // A hosted remote bears a few pushes a minute for a whole repository.
        .settings = {{"coordination.default_ttl_secs", "3600"},
                     {"coordination.heartbeat_interval_secs", "300"},

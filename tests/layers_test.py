@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # What the layers above store/ may see of it. Concrete stores are named by main.cc alone; tests of any layer may
 # also use the memory store, the model to compare with, and the stores that are compared with it.
 STORE_INTERFACE = {"store/store.h", "store/upkeep.h"}
-STORE_FOR_TESTS = ("store/memory", "store/local.h", "store/git_refs.h")
+STORE_FOR_TESTS = ("store/memory", "store/local.h", "store/git_store.h")
 
 
 def calls(*names):

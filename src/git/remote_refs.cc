@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <span>
 
 #include "base/text.h"
@@ -19,6 +20,8 @@ constexpr std::string_view kEmptyTreeSha256 =
     "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321";
 constexpr std::size_t kReadyFileMax = 64;
 constexpr std::size_t kLooseRefMax = 4096;
+constexpr std::size_t kGoneMax = 256;
+constexpr std::size_t kGoneFileMax = 128UL * 1024;
 constexpr std::size_t kPackedRefsMax = 64UL * 1024 * 1024;
 
 // One line of a porcelain push: what happened to one ref.
@@ -208,7 +211,82 @@ Result<std::string> RemoteRefs::commit_at(const std::string& ref) {
   return (*packed)->substr(begin, at - begin);
 }
 
-Done RemoteRefs::look(const std::vector<std::string>& names) {
+Result<std::vector<SeenRef>> RemoteRefs::known_below(const std::string& prefix) {
+  const Result<std::string> out =
+      git_.output_of(call({"for-each-ref", "--format=%(refname) %(objectname)", "--", prefix}),
+                     ErrorKind::internal);
+  if (!out) return fail(out.error());
+  std::vector<SeenRef> refs;
+  for (const std::string_view line : split(*out, '\n')) {
+    const std::size_t space = line.find(' ');
+    if (space == std::string_view::npos) continue;
+    refs.push_back({.name = std::string(line.substr(0, space)),
+                    .commit = std::string(line.substr(space + 1)),
+                    .message = {}});
+  }
+  return refs;
+}
+
+Result<std::vector<SeenRef>> RemoteRefs::look(const std::vector<std::string>& names) {
+  std::vector<SeenRef> before;
+  for (const std::string& name : names) {
+    Result<std::string> commit = commit_at(name);
+    if (!commit) return fail(commit.error());
+    if (!commit->empty())
+      before.push_back({.name = name, .commit = *std::move(commit), .message = {}});
+  }
+  if (names.empty()) {
+    Result<std::vector<SeenRef>> known = known_below(place_.prefix);
+    if (!known) return known;
+    before = *std::move(known);
+  }
+  if (Done fetched = fetch(names); !fetched) return fail(fetched.error());
+  std::vector<SeenRef> gone;
+  for (SeenRef& ref : before) {
+    const Result<std::string> now = commit_at(ref.name);
+    if (!now) return fail(now.error());
+    if (now->empty()) gone.push_back(std::move(ref));
+  }
+  return gone;
+}
+
+Done RemoteRefs::keep_gone(const std::vector<SeenRef>& gone) {
+  Result<std::vector<SeenRef>> kept = this->gone();
+  if (!kept) return fail(kept.error());
+  kept->insert(kept->end(), gone.begin(), gone.end());
+  std::string text;
+  for (const SeenRef& ref : *kept | std::views::reverse | std::views::take(kGoneMax))
+    text += fmt::format("{} {}\n", ref.commit, ref.name);
+  return files_.replace_file(place_.directory + "/dibs-gone", text);
+}
+
+Result<std::vector<SeenRef>> RemoteRefs::gone() {
+  const Result<std::optional<std::string>> text =
+      files_.read_file(place_.directory + "/dibs-gone", kGoneFileMax);
+  if (!text) return fail(text.error());
+  std::vector<SeenRef> gone;
+  if (!text->has_value()) return gone;
+  for (const std::string_view line : split(**text, '\n')) {
+    const std::size_t space = line.find(' ');
+    if (space == std::string_view::npos) continue;
+    SeenRef ref{.name = std::string(line.substr(space + 1)),
+                .commit = std::string(line.substr(0, space)),
+                .message = {}};
+    const Result<std::string> back = commit_at(ref.name);
+    if (!back) return fail(back.error());
+    if (!back->empty()) continue;
+    Result<std::string> commit =
+        git_.output_of(call({"cat-file", "commit", ref.commit}), ErrorKind::internal);
+    if (!commit) return fail(commit.error());
+    // The headers end at the first empty line.
+    const std::size_t headers = commit->find("\n\n");
+    if (headers != std::string::npos) ref.message = commit->substr(headers + 2);
+    gone.push_back(std::move(ref));
+  }
+  return gone;
+}
+
+Done RemoteRefs::fetch(const std::vector<std::string>& names) {
   std::vector<std::string> arguments{"fetch",
                                      "--quiet",
                                      "--no-tags",

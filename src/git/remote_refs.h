@@ -60,8 +60,13 @@ class RemoteRefs {
   [[nodiscard]] Result<std::vector<SeenRef>> seen_below(const std::string& folder);
   // The commit that a ref was last seen at; empty when there is no such ref.
   [[nodiscard]] Result<std::string> commit_at(const std::string& ref);
-  // Looks at the remote again: at these refs, or with no names at all of them.
-  [[nodiscard]] Done look(const std::vector<std::string>& names);
+  // Looks at the remote again: at these refs, or with no names at all of them. Says which of those
+  // that were seen before are not there any more, and where they stood (without their messages).
+  [[nodiscard]] Result<std::vector<SeenRef>> look(const std::vector<std::string>& names);
+  // Refs that went when they should not have; they are remembered as they last were, until they are
+  // seen again.
+  [[nodiscard]] Done keep_gone(const std::vector<SeenRef>& gone);
+  [[nodiscard]] Result<std::vector<SeenRef>> gone();
   // Makes a commit without files that says `message`, and does not put it anywhere yet.
   [[nodiscard]] Result<std::string> write_commit(const std::vector<std::string>& parents,
                                                  const std::string& message, std::int64_t unix_ms);
@@ -74,6 +79,8 @@ class RemoteRefs {
 
  private:
   [[nodiscard]] Result<std::string> make(unsigned directory_mode);
+  [[nodiscard]] Done fetch(const std::vector<std::string>& names);
+  [[nodiscard]] Result<std::vector<SeenRef>> known_below(const std::string& prefix);
   [[nodiscard]] Result<std::vector<SeenRef>> ask_git(const std::vector<std::string>& names);
   [[nodiscard]] GitProgram::Call call(std::vector<std::string> arguments) const;
 

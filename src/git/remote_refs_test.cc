@@ -160,7 +160,7 @@ TEST_F(Remote, ForgetsWhatIsGone) {
 TEST_F(Remote, ThatIsGoneIsUnreachableAndNotEmpty) {
   RemoteRefs refs = site_.refs("one");
   move_tree(site_.remote(), site_.remote() + ".away");
-  const Done looked = refs.look({});
+  const auto looked = refs.look({});
   ASSERT_FALSE(looked);
   EXPECT_EQ(looked.error().kind, ErrorKind::unreachable);
   EXPECT_EQ(push(refs, {.name = "refs/dibs/r/a", .from = "", .to = commit(refs, "1")}),

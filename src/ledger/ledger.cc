@@ -78,6 +78,11 @@ Result<std::optional<Fence>> Ledger::commit(const Transaction& transaction) {
   if (!outcome) return fail(outcome.error());
   if (const auto* unknown = std::get_if<OutcomeUnknown>(&*outcome))
     return look_for(transaction, unknown->why);
+  if (const auto* moved = std::get_if<RefsMoved>(&*outcome)) {
+    return fail(ErrorKind::contended,
+                fmt::format("a branch is not where it was any more: {}", moved->why),
+                "run the command again");
+  }
   const auto* committed = std::get_if<Committed>(&*outcome);
   return committed == nullptr ? std::nullopt : std::optional(committed->fence);
 }

@@ -9,6 +9,7 @@
 
 #include "base/ids.h"
 #include "model/event.h"
+#include "model/ref_move.h"
 
 namespace dibs {
 
@@ -48,6 +49,8 @@ struct Transaction {
   std::vector<Expectation> expectations;
   std::vector<Write> writes;
   std::vector<Event> events;
+  // Git refs of the repository that move in the same step: on the remote, where the store is there.
+  std::vector<RefMove> refs = {};
   bool gives_back = false;  // only ends leases: a store on a full disk uses its reserve for it
 };
 

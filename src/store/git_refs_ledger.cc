@@ -32,38 +32,33 @@ std::string ledger_text(std::uint64_t before, const Nonce& nonce, std::int64_t u
 }  // namespace
 
 // There is one from the start, so that every push can name it.
-Done GitRefsStore::begin_ledger(RemoteRefs& refs, Clock& clock) {
-  const std::string name = refs.place().prefix + "ledger";
-  const Result<std::vector<SeenRef>> seen = refs.seen({name});
-  if (!seen) return fail(seen.error());
-  if (!seen->empty()) return {};
-  const std::int64_t now_ms = clock.now().unix_ms;
-  const Result<std::string> commit = refs.write_commit({}, ledger_text(0, Nonce{}, now_ms), now_ms);
+Result<std::optional<RefMove>> GitRefs::beginning(std::int64_t now_ms) {
+  const Result<std::string> there = remote_.commit_at(ledger_ref());
+  if (!there) return fail(there.error());
+  if (!there->empty()) return std::nullopt;
+  const Result<std::uint64_t> known = floor();
+  if (!known) return fail(known.error());
+  const Result<std::string> commit =
+      remote_.write_commit({}, ledger_text(*known, Nonce{}, now_ms), now_ms);
   if (!commit) return fail(commit.error());
-  const Result<PushEnd> end = refs.push({{.name = name, .from = "", .to = *commit}});
-  if (!end) return fail(end.error());
-  switch (end->kind) {
-    case PushEnd::Kind::moved:
-      return {};
-    case PushEnd::Kind::lost:
-      return refs.look({name});  // another began it in the same moment
-    case PushEnd::Kind::refused:
-      return fail(
-          ErrorKind::refused,
-          fmt::format("the remote {} does not take dibs' refs: {}", refs.place().remote, end->why),
-          "if it takes branches only: dibs config set store.ref_prefix refs/heads/dibs/");
-    case PushEnd::Kind::unknown:
-      break;
-  }
-  return fail(ErrorKind::unreachable,
-              fmt::format("the remote {} cannot be written: {}", refs.place().remote, end->why));
+  return RefMove{.name = ledger_ref(), .from = "", .to = *commit};
+}
+
+// None, or one that the remote has lost: its numbers were given all the same.
+Result<GitRefs::Ledger> GitRefs::lost_ledger() {
+  const Result<std::vector<SeenRef>> gone = remote_.gone();
+  if (!gone) return fail(gone.error());
+  const auto last = std::ranges::find(*gone, ledger_ref(), &SeenRef::name);
+  if (last == gone->end()) return Ledger{};
+  const Result<LogLine> line = line_at(*last);
+  return Ledger{.commit = {}, .floor = line ? line->seq : 0};
 }
 
 // What the ledger says is asked of git once for each ledger, and kept in a file beside it.
-Result<GitRefsStore::Ledger> GitRefsStore::ledger() {
+Result<GitRefs::Ledger> GitRefs::ledger() {
   const Result<std::string> commit = remote_.commit_at(ledger_ref());
   if (!commit) return fail(commit.error());
-  if (commit->empty()) return Ledger{};
+  if (commit->empty()) return lost_ledger();
   const std::string kept = remote_.place().directory + "/dibs-ledger";
   const Result<std::optional<std::string>> text = files_.read_file(kept, kKeptMax);
   if (text && text->has_value() && (*text)->starts_with(*commit + " ")) {
@@ -74,53 +69,43 @@ Result<GitRefsStore::Ledger> GitRefsStore::ledger() {
   if (!refs) return fail(refs.error());
   const Result<LogLine> line =
       refs->empty() ? fail(ErrorKind::internal, "it is gone") : line_at(refs->front());
-  if (!line)
-    return fail(ErrorKind::unreachable,
-                fmt::format("{} on {} says nothing that dibs understands", ledger_ref(),
-                            printable(remote_.place().remote)));
+  if (!line) return fail(unreadable(ledger_ref()));
   (void)files_.replace_file(kept, fmt::format("{} {}", refs->front().commit, line->seq),
                             file_mode_);
   return Ledger{.commit = refs->front().commit, .floor = line->seq};
 }
 
-bool GitRefsStore::has_many_refs() {
+Result<std::uint64_t> GitRefs::floor() {
+  const Result<Ledger> ledger = this->ledger();
+  if (!ledger) return fail(ledger.error());
+  return ledger->floor;
+}
+
+bool GitRefs::wants_tidying() {
   const std::string folder = remote_.place().directory + "/" + remote_.place().prefix + "r";
   const Result<std::vector<std::string>> names = files_.list(folder);
   return names && names->size() >= kManyRefs;
 }
 
-Result<std::size_t> GitRefsStore::tidy() {
-  const Result<std::unique_ptr<FileLock>> lock =
-      files_.lock(lock_path_, Patience::wait, file_mode_);
-  if (!lock) return fail(lock.error());
-  const Result<Sight> sight = fresh_sight_of({});
-  if (!sight) return fail(sight.error());
+Result<GitLayout::Tidying> GitRefs::tidying(const Sight& all, Turn turn) {
   const Result<Ledger> ledger = this->ledger();
   if (!ledger) return fail(ledger.error());
-  if (ledger->commit.empty()) return 0;
-
-  const std::int64_t now_ms = clock_.now().unix_ms;
-  std::uint64_t before = std::max(highest_seen(), ledger->floor);
-  std::vector<RefMove> moves;
+  Tidying tidying;
+  if (ledger->commit.empty()) return tidying;
   std::vector<std::string> parents{ledger->commit};
-  for (const auto& [key, seen] : *sight) {
-    before = std::max(before, seen.seq);
-    if (seen.record || now_ms - seen.unix_ms < kRestMs || moves.size() == kAtOnce) continue;
-    moves.push_back({.name = ref_of(key), .from = seen.commit, .to = ""});
+  for (const auto& [key, seen] : all) {
+    const bool rests = turn.now_ms - seen.unix_ms < kRestMs;
+    if (seen.record || seen.gone || rests || tidying.records == kAtOnce) continue;
+    tidying.moves.push_back({.name = ref_of(key), .from = seen.commit, .to = ""});
+    ++tidying.records;
     if (std::ranges::find(parents, seen.commit) == parents.end()) parents.push_back(seen.commit);
   }
-  const std::size_t removed = moves.size();
-  if (removed == 0) return 0;
+  if (tidying.records == 0) return tidying;
   const Result<std::string> commit =
-      remote_.write_commit(parents, ledger_text(before, random_.nonce(), now_ms), now_ms);
+      remote_.write_commit(parents, ledger_text(turn.before, turn.nonce, turn.now_ms), turn.now_ms);
   if (!commit) return fail(commit.error());
-  moves.push_back({.name = ledger_ref(), .from = ledger->commit, .to = *commit});
-  const Result<PushEnd> end = remote_.push(moves);
-  if (!end) return fail(end.error());
-  // Whatever the reason, nothing was lost: they are put away another time.
-  if (end->kind != PushEnd::Kind::moved) return 0;
-  remember_highest(before + 1);
-  return removed;
+  tidying.moves.push_back({.name = ledger_ref(), .from = ledger->commit, .to = *commit});
+  return tidying;
 }
 
 }  // namespace dibs

@@ -1,5 +1,5 @@
 // What is particular to the store on a git remote: its ledger, and what it sees of others.
-#include "store/git_refs.h"
+#include "store/git_store.h"
 
 #include <gtest/gtest.h>
 
@@ -16,13 +16,11 @@ namespace {
 
 constexpr std::int64_t kMinuteMs = 60'000;
 
-class GitRefs : public testing::Test {
+class GitRefsLayout : public testing::Test {
  protected:
-  GitRefs() { (void)clock_.now(); }
+  GitRefsLayout() { (void)clock_.now(); }
 
-  std::unique_ptr<GitRefsStore> open(const std::string& clone) {
-    return site_.open(clone, &clock_);
-  }
+  std::unique_ptr<GitStore> open(const std::string& clone) { return site_.open(clone, &clock_); }
   Fence written(Store& store, const std::string& key, const std::optional<std::string>& value) {
     const Result<Outcome> outcome = put(store, random_, key, value);
     EXPECT_TRUE(is_committed(outcome)) << key;
@@ -43,7 +41,39 @@ class GitRefs : public testing::Test {
   SeededRandom random_{7};
 };
 
-TEST_F(GitRefs, PutsAwayWhatWasRemovedAWhileAgoAndNothingElse) {
+TEST_F(GitRefsLayout, ARefThatTheRemoteLosesStillCountsForWhoeverSawIt) {
+  const auto one = open("one");
+  const auto two = open("two");
+  written(*one, "item:1", "mine");
+  EXPECT_EQ(contents_of(*two)->at("item:1"), "mine");
+  ASSERT_TRUE(run_git(site_.remote(), {"update-ref", "-d", "refs/dibs/r/item_3a1"}));
+  for (int looks = 0; looks < 2; ++looks) {
+    EXPECT_EQ(contents_of(*two)->at("item:1"), "mine");
+    const Result<View> view = open("two")->read(Selection::of({Key{"item:1"}}));
+    ASSERT_TRUE(view);
+    EXPECT_EQ(view->records.size(), 1U);
+  }
+  Transaction taking_it = writing(random_, "item:1", "other");
+  taking_it.expectations = {{.key = Key{"item:1"}, .version = std::nullopt}};
+  EXPECT_FALSE(is_committed(two->commit(taking_it)));
+  // Its holder brings it back, and from then on everybody sees it.
+  written(*one, "item:1", "renewed");
+  EXPECT_EQ(contents_of(*open("three"))->at("item:1"), "renewed");
+  EXPECT_EQ(contents_of(*two)->at("item:1"), "renewed");
+}
+
+TEST_F(GitRefsLayout, NumbersGoOnWhenARemoteLosesEverything) {
+  const auto store = open("one");
+  written(*store, "item:1", "1");
+  const Fence before = written(*store, "item:1", std::nullopt);
+  clock_.advance_ms(16 * kMinuteMs);
+  EXPECT_EQ(store->tidy(), 1U);
+  for (const char* ref : {"refs/dibs/ledger"})
+    ASSERT_TRUE(run_git(site_.remote(), {"update-ref", "-d", ref}));
+  EXPECT_GT(written(*open("one"), "item:1", "2"), before);
+}
+
+TEST_F(GitRefsLayout, PutsAwayWhatWasRemovedAWhileAgoAndNothingElse) {
   const auto store = open("one");
   for (const char* key : {"item:1", "item:2", "item:3"}) written(*store, key, "1");
   written(*store, "item:1", std::nullopt);
@@ -59,7 +89,7 @@ TEST_F(GitRefs, PutsAwayWhatWasRemovedAWhileAgoAndNothingElse) {
   EXPECT_EQ(*contents_of(*store), (Contents{{"item:3", "1"}}));
 }
 
-TEST_F(GitRefs, NumbersThatWerePutAwayNeverComeBack) {
+TEST_F(GitRefsLayout, NumbersThatWerePutAwayNeverComeBack) {
   const auto one = open("one");
   const auto two = open("two");
   written(*two, "item:other", "1");  // has looked, and does not look again
@@ -72,7 +102,7 @@ TEST_F(GitRefs, NumbersThatWerePutAwayNeverComeBack) {
   EXPECT_GT(written(*open("three"), "item:1", "4"), last);
 }
 
-TEST_F(GitRefs, HistoryOutlivesTheRefs) {
+TEST_F(GitRefsLayout, HistoryOutlivesTheRefs) {
   const auto store = open("one");
   Event event;
   event.resource = {"item:1"};
@@ -91,7 +121,7 @@ TEST_F(GitRefs, HistoryOutlivesTheRefs) {
   EXPECT_EQ(history->events[0].event, event);
 }
 
-TEST_F(GitRefs, AnOldLookIsEnoughForWhatIsFreeAndRefusesNothing) {
+TEST_F(GitRefsLayout, AnOldLookIsEnoughForWhatIsFreeAndRefusesNothing) {
   const auto one = open("one");
   const auto two = open("two");
   Selection asked = Selection::of({{"item:1"}});
@@ -105,7 +135,7 @@ TEST_F(GitRefs, AnOldLookIsEnoughForWhatIsFreeAndRefusesNothing) {
   EXPECT_EQ(view->records.size(), 1U);
 }
 
-TEST_F(GitRefs, ANumberOutOfRangeIsNotTakenUp) {
+TEST_F(GitRefsLayout, ANumberOutOfRangeIsNotTakenUp) {
   const auto store = open("one");
   written(*store, "item:1", "1");
   RemoteRefs refs = site_.refs("two");

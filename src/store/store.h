@@ -72,10 +72,14 @@ struct Committed {
   Fence fence;
 };
 struct LostRace {};
+/// The records are as expected, but a git ref that was to move with them is not where it was.
+struct RefsMoved {
+  std::string why;
+};
 struct OutcomeUnknown {
   std::string why;
 };
-using Outcome = std::variant<Committed, LostRace, OutcomeUnknown>;
+using Outcome = std::variant<Committed, LostRace, RefsMoved, OutcomeUnknown>;
 
 /// Which past events to read.
 struct HistoryQuery {

@@ -46,19 +46,20 @@ RemoteRefs GitSite::refs(const std::string& clone_name) {
   return refs;
 }
 
-std::unique_ptr<GitRefsStore> GitSite::open(const std::string& clone_name, Clock* clock) {
+std::unique_ptr<GitStore> GitSite::open(const std::string& clone_name, Clock* clock) {
   const std::string common_dir = clone(clone_name) + "/.git";
-  const GitRefsSite site{.directory = common_dir + "/dibs",
-                         .common_dir = common_dir,
-                         .remote = "origin",
-                         .prefix = "refs/dibs/"};
+  const GitStorePlace site{.directory = common_dir + "/dibs",
+                           .common_dir = common_dir,
+                           .remote = "origin",
+                           .prefix = "refs/dibs/"};
   Clock& chosen = clock == nullptr ? clock_ : *clock;
+  const GitStoreParts parts{.files = files_, .clock = chosen, .random = random_, .git = git_};
   const Result<std::optional<FileStatus>> there = files_.status(site.directory);
   if (!there || !there->has_value()) {
-    if (Done made = GitRefsStore::create(files_, chosen, git_, site); !made)
+    if (Done made = GitStore::create(parts, site); !made)
       throw std::runtime_error(made.error().message);
   }
-  auto store = GitRefsStore::open(files_, chosen, random_, git_, site, [](const std::string&) {});
+  auto store = GitStore::open(parts, site, [](const std::string&) {});
   if (!store) throw std::runtime_error(store.error().message);
   return *std::move(store);
 }

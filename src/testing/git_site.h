@@ -5,7 +5,7 @@
 #include <string>
 
 #include "git/git_program.h"
-#include "store/git_refs.h"
+#include "store/git_store.h"
 #include "sys/clock.h"
 #include "sys/posix_file_system.h"
 #include "sys/programs.h"
@@ -21,8 +21,8 @@ class GitSite {
   [[nodiscard]] std::string remote() const { return directory_ / "remote.git"; }
   [[nodiscard]] std::string clone(const std::string& name);  // made when not there
   // With another clock than the system's, if given.
-  [[nodiscard]] std::unique_ptr<GitRefsStore> open(const std::string& clone_name,
-                                                   Clock* clock = nullptr);
+  [[nodiscard]] std::unique_ptr<GitStore> open(const std::string& clone_name,
+                                               Clock* clock = nullptr);
   [[nodiscard]] RemoteRefs refs(const std::string& clone_name);
   [[nodiscard]] const GitProgram& git() const { return git_; }
 
