@@ -11,6 +11,7 @@
 
 #include "cli/cli.h"
 #include "git/git_program.h"
+#include "git/local_refs.h"
 #include "store/git_store.h"
 #include "store/local.h"
 #include "sys/clock.h"
@@ -69,8 +70,9 @@ int main(int argc, char** argv) {
       {.kind = "local",
        .open =
            [&](const dibs::StorePlace& place, const dibs::Warn& notice) {
-             auto store =
-                 std::make_unique<dibs::LocalStore>(files, clock, random, place.directory, notice);
+             auto store = std::make_unique<dibs::LocalStore>(
+                 files, clock, random, place.directory, notice, dibs::LocalLimits{},
+                 std::make_unique<dibs::GitLocalRefs>(git, place.common_dir));
              dibs::Upkeep* upkeep = store.get();
              return dibs::OpenedStore{.store = std::move(store), .upkeep = upkeep};
            },

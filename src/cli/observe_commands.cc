@@ -57,9 +57,9 @@ Done run_events(Invocation& call) {
   return {};
 }
 
-constexpr std::array<Op, kOpCount> kAllOps{Op::acquire,     Op::renew,    Op::heartbeat,
-                                           Op::release,     Op::transfer, Op::auto_evict,
-                                           Op::force_evict, Op::upgrade,  Op::downgrade};
+constexpr std::array<Op, kOpCount> kAllOps{
+    Op::acquire,    Op::renew,       Op::heartbeat, Op::release,   Op::transfer,
+    Op::auto_evict, Op::force_evict, Op::upgrade,   Op::downgrade, Op::land};
 
 struct Measure {
   const char* name;

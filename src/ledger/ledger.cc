@@ -62,6 +62,7 @@ Result<std::optional<Fence>> Ledger::settle_changes(const Selection& selection,
                                   .expectations = std::move(changes->expectations),
                                   .writes = std::move(changes->writes),
                                   .events = std::move(changes->events),
+                                  .refs = std::move(changes->refs),
                                   .gives_back = changes->gives_back};
     if (Done fits = within_bounds(transaction); !fits) return fail(fits.error());
     const Result<std::optional<Fence>> fence = commit(transaction);

@@ -20,7 +20,8 @@ constexpr std::array<OpName, kOpCount> kOps{{{Op::acquire, "acquire"},
                                              {Op::auto_evict, "auto-evict"},
                                              {Op::force_evict, "force-evict"},
                                              {Op::upgrade, "upgrade"},
-                                             {Op::downgrade, "downgrade"}}};
+                                             {Op::downgrade, "downgrade"},
+                                             {Op::land, "land"}}};
 
 void add_members(JsonObject& object, const Event& event) {
   object.add("op", name_of(event.op))

@@ -26,8 +26,9 @@ enum class Op {
   force_evict,
   upgrade,
   downgrade,
+  land,
 };
-inline constexpr std::size_t kOpCount = 9;
+inline constexpr std::size_t kOpCount = 10;
 
 [[nodiscard]] std::string_view name_of(Op op);
 [[nodiscard]] std::optional<Op> parse_op(std::string_view name);

@@ -111,6 +111,15 @@ Decision<Grants> replaced(const Place& place, const Lease& replacement, Event ev
   return decision;
 }
 
+Decision<Grants> given_back(const Place& place, Event event) {
+  Decision<Grants> decision;
+  put(decision.changes, place.key, *place.seat, without(place.seat->holding, place.lease->id));
+  decision.changes.events.push_back(std::move(event));
+  decision.changes.gives_back = true;
+  decision.reply.push_back({.resource = place.key, .lease = *place.lease});
+  return decision;
+}
+
 }  // namespace
 
 std::string text_of(const LeaseRef& ref) {
@@ -196,14 +205,29 @@ Decision<HeartbeatReply> heartbeat(const Board& board, const Claimant& who,
   return decision;
 }
 
-Result<Decision<Grants>> release(const Board& board, const Claimant& who, const LeaseRef& ref) {
+Result<Decision<Grants>> release(const Board& board, const Claimant& who, const LeaseRef& ref,
+                                 const std::string& reason) {
   const Result<Place> place = own(board, ref, who);
   if (!place) return fail(place.error());
-  Decision<Grants> decision;
-  put(decision.changes, place->key, *place->seat, without(place->seat->holding, place->lease->id));
-  decision.changes.events.push_back(event_about(Op::release, place->key, *place->lease));
-  decision.changes.gives_back = true;
-  decision.reply.push_back({.resource = place->key, .lease = *place->lease});
+  Event event = event_about(Op::release, place->key, *place->lease);
+  event.reason = reason;
+  return given_back(*place, std::move(event));
+}
+
+Result<Decision<Grants>> land(const Board& board, const Claimant& who, const LeaseRef& ref,
+                              const Landing& landing) {
+  const Result<Place> place = own(board, ref, who);
+  if (!place) return fail(place.error());
+  if (place->lease->mode == Mode::shared) {
+    return fail(
+        ErrorKind::refused,
+        fmt::format("the lease on {} is shared, and only one at a time may land", place->key.text),
+        fmt::format("make it yours alone: dibs claim upgrade {}", place->lease->id.text));
+  }
+  Event event = event_about(Op::land, place->key, *place->lease);
+  event.reason = fmt::format("{} on {}", landing.commit, landing.target);
+  Decision<Grants> decision = given_back(*place, std::move(event));
+  decision.changes.refs = landing.refs;
   return decision;
 }
 

@@ -18,6 +18,7 @@
 #include "model/event.h"
 #include "model/lease.h"
 #include "model/record.h"
+#include "model/ref_move.h"
 #include "model/resource.h"
 #include "rules/board.h"
 
@@ -40,7 +41,8 @@ struct Changes {
   std::vector<Expectation> expectations;
   std::vector<Write> writes;
   std::vector<Event> events;
-  bool gives_back = false;  // only ends leases: must succeed even on a full disk
+  std::vector<RefMove> refs = {};  // git refs that move in the same step
+  bool gives_back = false;         // only ends leases: must succeed even on a full disk
 };
 
 template <class Reply>
@@ -99,7 +101,18 @@ struct HeartbeatReply {
                                                  const std::optional<Key>& after = {});
 
 [[nodiscard]] Result<Decision<Grants>> release(const Board& board, const Claimant& who,
-                                               const LeaseRef& lease);
+                                               const LeaseRef& lease,
+                                               const std::string& reason = {});
+
+/// Work that is ready to become part of the target branch.
+struct Landing {
+  std::string target;         // the branch
+  std::string commit;         // where it will stand
+  std::vector<RefMove> refs;  // what moves with it, the target first
+};
+// Gives the lease back and moves the refs, in one step: whoever has lost the lease cannot land.
+[[nodiscard]] Result<Decision<Grants>> land(const Board& board, const Claimant& who,
+                                            const LeaseRef& lease, const Landing& landing);
 
 struct TransferRequest {
   Claimant who;

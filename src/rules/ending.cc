@@ -23,8 +23,8 @@ const PastEvent* ending(std::span<const PastEvent> past, const Claimant& who, co
   for (const PastEvent& event : past) {
     if (!concerns(event, who, ref)) continue;
     const Op op = event.event.op;
-    const bool ends =
-        op == Op::release || op == Op::auto_evict || op == Op::force_evict || op == Op::transfer;
+    const bool ends = op == Op::release || op == Op::auto_evict || op == Op::force_evict ||
+                      op == Op::transfer || op == Op::land;
     last = ends ? &event : nullptr;
   }
   return last;
@@ -34,6 +34,8 @@ std::string how_it_ended(const Event& event) {
   switch (event.op) {
     case Op::release:
       return fmt::format("{} released it", event.agent.text);
+    case Op::land:
+      return fmt::format("{} landed it: {}", event.agent.text, event.reason);
     case Op::transfer:
       return fmt::format("it was handed over to {}",
                          event.to_agent ? event.to_agent->text : "another agent");

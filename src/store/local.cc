@@ -20,23 +20,24 @@ Error unknowable(Error error) {
   return error;
 }
 
-Error not_flushed() {
+}  // namespace
+
+Error LocalStore::not_flushed() {
   return {.kind = ErrorKind::unreachable,
           .message = "the disk refused to flush; what it holds is not known",
           .hint = "check the disk, then run: dibs doctor",
           .fields = {}};
 }
 
-}  // namespace
-
 LocalStore::LocalStore(FileSystem& files, Clock& clock, Random& random, std::string directory,
-                       Notice notice, LocalLimits limits)
+                       Notice notice, LocalLimits limits, std::unique_ptr<LocalRefs> refs)
     : files_(files),
       clock_(clock),
       random_(random),
       directory_(std::move(directory)),
       notice_(std::move(notice)),
-      limits_(limits) {}
+      limits_(limits),
+      refs_(std::move(refs)) {}
 
 Done LocalStore::create(FileSystem& files, const std::string& directory, unsigned mode) {
   // The locks last: where they are, a killed `init` counts as done, and the rest mends itself.
@@ -186,7 +187,10 @@ Done LocalStore::catch_up_locked(Purpose purpose) {
   if (*halt == Halt::damaged || *halt == Halt::newer_schema) return fail(stopped_by(*halt));
   if (purpose == Purpose::look) return {};
   if (unwritable_) return fail(*unwritable_);
-  return *halt == Halt::torn ? mend() : Done{};
+  if (*halt == Halt::torn) {
+    if (Done mended = mend(); !mended) return mended;
+  }
+  return finish_landing();
 }
 
 // Under the lock, so nobody is writing: the unfinished line belongs to a writer that died.
@@ -288,7 +292,8 @@ Result<Outcome> LocalStore::commit(const Transaction& transaction) {
                             kLogLineMax),
                 "name fewer resources in one command");
   }
-  Result<Outcome> outcome = append_durably(line, transaction.gives_back);
+  Result<Outcome> outcome = transaction.refs.empty() ? append_durably(line, transaction.gives_back)
+                                                     : land(transaction, line);
   if (!outcome || !std::holds_alternative<Committed>(*outcome)) return outcome;
   tail_.add(line);
   flushed_seq_ = tail_.end().seq;

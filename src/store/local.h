@@ -7,6 +7,7 @@
 //   while a line is appended .git/dibs/locks/index.lock       held while the index is replaced,
 //   never waited for by a claim .git/dibs/reserve                space that a release may use on a
 //   full disk
+//   .git/dibs/landing.json           a change under way that also moves refs (local_landing.cc)
 //
 // Readers take no lock. They see complete lines only; whatever looks wrong without the lock is
 // looked at again with it, and only then called damage.
@@ -16,7 +17,9 @@
 #include <memory>
 #include <string>
 
+#include "git/local_refs.h"
 #include "store/claims_index.h"
+#include "store/landing_file.h"
 #include "store/log_tail.h"
 #include "store/segments.h"
 #include "store/store.h"
@@ -41,9 +44,10 @@ class LocalStore final : public Store, public Upkeep {
  public:
   using Notice = std::function<void(const std::string&)>;
 
-  // `directory` is .git/dibs. `notice` hears of repairs that happen by themselves.
+  // `directory` is .git/dibs. `notice` hears of repairs that happen by themselves. Without `refs`,
+  // changes that move refs are refused.
   LocalStore(FileSystem& files, Clock& clock, Random& random, std::string directory, Notice notice,
-             LocalLimits limits = {});
+             LocalLimits limits = {}, std::unique_ptr<LocalRefs> refs = nullptr);
 
   // Makes the directory and an empty log; fine when they are there.
   [[nodiscard]] static Done create(FileSystem& files, const std::string& directory, unsigned mode);
@@ -96,6 +100,10 @@ class LocalStore final : public Store, public Upkeep {
   [[nodiscard]] Result<bool> expectations_hold(const Transaction& transaction);
   [[nodiscard]] Result<Outcome> append_durably(const std::string& line, bool gives_back);
   [[nodiscard]] Done append_or_undo(const std::string& line);
+  [[nodiscard]] Result<Outcome> land(const Transaction& transaction, const std::string& line);
+  [[nodiscard]] Result<bool> complete_refs(const PendingLanding& landing);
+  [[nodiscard]] Done finish_landing();
+  [[nodiscard]] static Error not_flushed();
   void rotate_if_long();
   void refresh_index(Patience patience);
   void restore_reserve();
@@ -112,6 +120,7 @@ class LocalStore final : public Store, public Upkeep {
   std::string directory_;
   Notice notice_;
   LocalLimits limits_;
+  std::unique_ptr<LocalRefs> refs_;
   unsigned file_mode_ = kPrivateFile;
 
   bool loaded_ = false;

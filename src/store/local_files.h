@@ -10,6 +10,7 @@ inline constexpr std::string_view kIndexName = "claims.index.json";
 inline constexpr std::string_view kClaimsLock = "locks/claims.lock";
 inline constexpr std::string_view kIndexLock = "locks/index.lock";
 inline constexpr std::string_view kReserveName = "reserve";
+inline constexpr std::string_view kLandingName = "landing.json";
 inline constexpr std::size_t kReserveBytes = 64UL * 1024;
 
 inline bool is_temporary(std::string_view name) { return name.ends_with(".tmp"); }
