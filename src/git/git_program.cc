@@ -11,11 +11,12 @@ namespace dibs {
 
 namespace {
 
-// Of git's own variables, those that say how to reach a remote. The rest (GIT_DIR, GIT_INDEX_FILE,
-// GIT_CONFIG_*, …) say which repository and which settings, and that is ours to say.
-constexpr std::array<std::string_view, 9> kKept{
-    "GIT_ASKPASS", "GIT_EXEC_PATH", "GIT_HTTP_", "GIT_PROXY_",        "GIT_SSH",
-    "GIT_SSL_",    "GIT_TRACE",     "GIT_CURL_", "GIT_COMMITTER_DATE"};
+// Of git's own variables, those that say how to reach a remote and who commits. The rest (GIT_DIR,
+// GIT_INDEX_FILE, GIT_CONFIG_*, …) say which repository and which settings, and that is ours to
+// say.
+constexpr std::array<std::string_view, 10> kKept{
+    "GIT_ASKPASS", "GIT_EXEC_PATH", "GIT_HTTP_", "GIT_PROXY_",  "GIT_SSH",
+    "GIT_SSL_",    "GIT_TRACE",     "GIT_CURL_", "GIT_AUTHOR_", "GIT_COMMITTER_"};
 
 bool is_kept(std::string_view variable) {
   if (!variable.starts_with("GIT_"))
@@ -58,12 +59,15 @@ std::string shown(std::string_view line) { return printable(trim(without_credent
 Result<ProgramEnd> GitProgram::run(const Call& call) const {
   ProgramCall program{
       .command = {"git", "--git-dir=" + call.git_dir, "-c", "core.hooksPath=/dev/null"},
-      .directory = call.work_tree.empty() ? call.git_dir : call.work_tree,
+      .directory = call.directory,
       .input = call.input,
       .environment = safe_environment(environment_()),
       .most_ms = call.most_ms};
+  if (program.directory.empty())
+    program.directory = call.work_tree.empty() ? call.git_dir : call.work_tree;
   if (!call.work_tree.empty()) program.command.push_back("--work-tree=" + call.work_tree);
-  program.environment.insert(program.environment.end(), call.environment.begin(),
+  // Of two values of one name, programs take the first.
+  program.environment.insert(program.environment.begin(), call.environment.begin(),
                              call.environment.end());
   program.command.insert(program.command.end(), call.arguments.begin(), call.arguments.end());
   return programs_.run(program);

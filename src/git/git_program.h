@@ -27,6 +27,7 @@ class GitProgram {
     std::string_view input;
     std::int64_t most_ms = 120'000;
     std::string work_tree = {};                 // empty: git works in the git directory alone
+    std::string directory = {};                 // to run in; empty: the work tree, or git_dir
     std::vector<std::string> environment = {};  // NAME=value, on top of what is safe to inherit
   };
   // An error only when git could not be started; how it ended is the caller's to judge.

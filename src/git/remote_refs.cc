@@ -96,6 +96,15 @@ GitProgram::Call RemoteRefs::call(std::vector<std::string> arguments) const {
   return {.git_dir = place_.directory, .arguments = std::move(arguments), .input = {}};
 }
 
+// The address of a remote may be a path, and then it is one seen from the user's work tree.
+GitProgram::Call RemoteRefs::remote_call(std::vector<std::string> arguments) const {
+  GitProgram::Call call = this->call(std::move(arguments));
+  call.directory = place_.common_dir;
+  if (call.directory.ends_with("/.git"))
+    call.directory.resize(call.directory.size() - std::string_view("/.git").size());
+  return call;
+}
+
 Done RemoteRefs::open(unsigned directory_mode) {
   const std::string ready = place_.directory + "/dibs-ready";
   Result<std::optional<std::string>> format = files_.read_file(ready, kReadyFileMax);
@@ -300,7 +309,7 @@ Done RemoteRefs::fetch(const std::vector<std::string>& names) {
   // which does no harm.
   for (const std::string& name : names) arguments.push_back(fmt::format("+{0}*:{0}*", name));
   if (names.empty()) arguments.push_back(fmt::format("+{0}*:{0}*", place_.prefix));
-  const Result<ProgramEnd> end = git_.run(call(arguments));
+  const Result<ProgramEnd> end = git_.run(remote_call(arguments));
   if (!end) return fail(end.error());
   if (end->succeeded()) return {};
   return fail(
@@ -324,16 +333,33 @@ Result<std::string> RemoteRefs::write_commit(const std::vector<std::string>& par
   return out;
 }
 
-Result<PushEnd> RemoteRefs::push(const std::vector<RefMove>& moves) {
+Result<PushEnd> RemoteRefs::push(const std::vector<RefMove>& moves, From from) {
   std::vector<std::string> arguments{
-      "push", "--atomic", "--porcelain", "--no-verify", "--recurse-submodules=no", "--no-signed"};
+      "-c",          "push.followTags=false", "push",        "--atomic",
+      "--porcelain", "--no-verify",           "--no-signed", "--recurse-submodules=no"};
   for (const RefMove& move : moves)
     arguments.push_back(fmt::format("--force-with-lease={}:{}", move.name, move.from));
   arguments.insert(arguments.end(), {"--", place_.remote});
   for (const RefMove& move : moves) arguments.push_back(move.to + ":" + move.name);
-  const Result<ProgramEnd> end = git_.run(call(arguments));
+  GitProgram::Call push = remote_call(std::move(arguments));
+  if (from == From::users) {
+    push.git_dir = place_.common_dir;
+    push.environment.push_back(borrowing_ours());
+  }
+  const Result<ProgramEnd> end = git_.run(push);
   if (!end) return fail(end.error());
   return judge_push(*end, moves);
+}
+
+// Lets the user's repository see our objects. Quoted as git wants it, because a colon would
+// separate two directories.
+std::string RemoteRefs::borrowing_ours() const {
+  std::string quoted = "GIT_ALTERNATE_OBJECT_DIRECTORIES=\"";
+  for (const char c : place_.directory + "/objects") {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
 }
 
 Result<PushEnd> RemoteRefs::rehearse() {
@@ -342,8 +368,8 @@ Result<PushEnd> RemoteRefs::rehearse() {
   const std::vector<RefMove> moves{
       {.name = place_.prefix + "rehearsal", .from = "", .to = *commit}};
   const Result<ProgramEnd> end =
-      git_.run(call({"push", "--dry-run", "--atomic", "--porcelain", "--no-verify", "--",
-                     place_.remote, moves[0].to + ":" + moves[0].name}));
+      git_.run(remote_call({"push", "--dry-run", "--atomic", "--porcelain", "--no-verify", "--",
+                            place_.remote, moves[0].to + ":" + moves[0].name}));
   if (!end) return fail(end.error());
   return judge_push(*end, moves);
 }

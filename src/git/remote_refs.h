@@ -70,8 +70,13 @@ class RemoteRefs {
   // Makes a commit without files that says `message`, and does not put it anywhere yet.
   [[nodiscard]] Result<std::string> write_commit(const std::vector<std::string>& parents,
                                                  const std::string& message, std::int64_t unix_ms);
-  // Moves all of them or none. What moved is remembered as seen.
-  [[nodiscard]] Result<PushEnd> push(const std::vector<RefMove>& moves);
+  /// Which repository a push goes out from: the one that has what is sent.
+  enum class From {
+    ours,
+    users,  // branches move too, and what is remembered of them is the user's
+  };
+  // Moves all of them or none. What moved is remembered as seen, if it went out from ours.
+  [[nodiscard]] Result<PushEnd> push(const std::vector<RefMove>& moves, From from = From::ours);
   // As far as a push goes without changing anything.
   [[nodiscard]] Result<PushEnd> rehearse();
   // What every commit from which these refs can be reached says, newest first.
@@ -79,10 +84,12 @@ class RemoteRefs {
 
  private:
   [[nodiscard]] Result<std::string> make(unsigned directory_mode);
+  [[nodiscard]] std::string borrowing_ours() const;
   [[nodiscard]] Done fetch(const std::vector<std::string>& names);
   [[nodiscard]] Result<std::vector<SeenRef>> known_below(const std::string& prefix);
   [[nodiscard]] Result<std::vector<SeenRef>> ask_git(const std::vector<std::string>& names);
   [[nodiscard]] GitProgram::Call call(std::vector<std::string> arguments) const;
+  [[nodiscard]] GitProgram::Call remote_call(std::vector<std::string> arguments) const;
 
   FileSystem& files_;
   const GitProgram& git_;

@@ -205,7 +205,8 @@ Result<Outcome> GitStore::try_once(const Transaction& transaction, const Sight& 
   Result<std::vector<RefMove>> moves = layout_->prepare(transaction, sight, *turn);
   if (!moves) return fail(moves.error());
   moves->insert(moves->end(), transaction.refs.begin(), transaction.refs.end());
-  const Result<PushEnd> end = remote_->push(*moves);
+  const Result<PushEnd> end = remote_->push(
+      *moves, transaction.refs.empty() ? RemoteRefs::From::ours : RemoteRefs::From::users);
   if (!end) return fail(end.error());
   switch (end->kind) {
     case PushEnd::Kind::moved:
