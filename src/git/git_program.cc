@@ -56,6 +56,12 @@ std::string shown(std::string_view line) { return printable(trim(without_credent
 
 }  // namespace
 
+std::string place_of(const std::string& git_dir) {
+  constexpr std::string_view kUsualName = "/.git";
+  return git_dir.ends_with(kUsualName) ? git_dir.substr(0, git_dir.size() - kUsualName.size())
+                                       : git_dir;
+}
+
 Result<ProgramEnd> GitProgram::run(const Call& call) const {
   ProgramCall program{
       .command = {"git", "--git-dir=" + call.git_dir, "-c", "core.hooksPath=/dev/null"},
@@ -64,7 +70,7 @@ Result<ProgramEnd> GitProgram::run(const Call& call) const {
       .environment = safe_environment(environment_()),
       .most_ms = call.most_ms};
   if (program.directory.empty())
-    program.directory = call.work_tree.empty() ? call.git_dir : call.work_tree;
+    program.directory = call.work_tree.empty() ? place_of(call.git_dir) : call.work_tree;
   if (!call.work_tree.empty()) program.command.push_back("--work-tree=" + call.work_tree);
   // Of two values of one name, programs take the first.
   program.environment.insert(program.environment.begin(), call.environment.begin(),

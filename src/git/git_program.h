@@ -27,7 +27,7 @@ class GitProgram {
     std::string_view input;
     std::int64_t most_ms = 120'000;
     std::string work_tree = {};                 // empty: git works in the git directory alone
-    std::string directory = {};                 // to run in; empty: the work tree, or git_dir
+    std::string directory = {};                 // to run in; empty: what git_dir belongs to
     std::vector<std::string> environment = {};  // NAME=value, on top of what is safe to inherit
   };
   // An error only when git could not be started; how it ended is the caller's to judge.
@@ -39,6 +39,10 @@ class GitProgram {
   Programs& programs_;
   Environment environment_;
 };
+
+// Where a git directory's user stands: its work tree if that is around it. The address of a remote
+// may be a path, and then it is one seen from there.
+[[nodiscard]] std::string place_of(const std::string& git_dir);
 
 // What git said on its error stream, in one line that is safe to show: its first complaint.
 [[nodiscard]] std::string complaint_of(const ProgramEnd& end);

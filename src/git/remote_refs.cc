@@ -96,12 +96,10 @@ GitProgram::Call RemoteRefs::call(std::vector<std::string> arguments) const {
   return {.git_dir = place_.directory, .arguments = std::move(arguments), .input = {}};
 }
 
-// The address of a remote may be a path, and then it is one seen from the user's work tree.
+// Runs where git would for the user.
 GitProgram::Call RemoteRefs::remote_call(std::vector<std::string> arguments) const {
   GitProgram::Call call = this->call(std::move(arguments));
-  call.directory = place_.common_dir;
-  if (call.directory.ends_with("/.git"))
-    call.directory.resize(call.directory.size() - std::string_view("/.git").size());
+  call.directory = place_of(place_.common_dir);
   return call;
 }
 

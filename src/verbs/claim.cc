@@ -87,7 +87,10 @@ Result<AcquireRequest> rule_request(Workspace& workspace, const Acquire& request
   if (Done checked = check_acquire(request, ttl_secs); !checked) return fail(checked.error());
   Result<std::vector<Resource>> resources = parse_resources(request.resources);
   if (!resources) return fail(resources.error());
-  Result<Claimant> who = workspace.claimant(request.pid);
+  Result<Claimant> who = request.elsewhere
+                             ? workspace.claimant_in(request.elsewhere->worktree,
+                                                     request.elsewhere->branch, request.pid)
+                             : workspace.claimant(request.pid);
   if (!who) return fail(who.error());
   const Result<Policy> policy = workspace.policy();
   if (!policy) return fail(policy.error());

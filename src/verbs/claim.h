@@ -26,6 +26,12 @@ struct Acquire {
   std::optional<std::int64_t> max_retries;
   std::optional<std::int64_t> pid;
   std::string reason;
+  /// Where the work will be done, if not here.
+  struct Elsewhere {
+    WorktreeId worktree;
+    std::string branch;
+  };
+  std::optional<Elsewhere> elsewhere = std::nullopt;
 };
 [[nodiscard]] Result<Grants> acquire(Workspace& workspace, const Acquire& request);
 

@@ -257,6 +257,18 @@ Result<Claimant> Workspace::claimant(std::optional<std::int64_t> pid) {
   return claimant;
 }
 
+Result<Claimant> Workspace::claimant_in(const WorktreeId& worktree, const std::string& branch,
+                                        std::optional<std::int64_t> pid) {
+  Result<Claimant> claimant = this->claimant(pid);
+  if (!claimant || claimant->worktree.empty()) return claimant;
+  // A session that was named stays; one that is this agent here becomes this agent there.
+  if (claimant->session == session_of(claimant->agent, claimant->worktree))
+    claimant->session = session_of(claimant->agent, worktree);
+  claimant->worktree = worktree;
+  claimant->branch = branch;
+  return claimant;
+}
+
 Result<Policy> Workspace::policy() {
   const Result<const Settings*> settings = this->settings();
   if (!settings) return fail(settings.error());

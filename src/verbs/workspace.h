@@ -91,6 +91,9 @@ class Workspace {
   [[nodiscard]] Result<WorktreeIdentity> worktree();
   // Who asks, tied to a process if `pid` or DIBS_PID names one.
   [[nodiscard]] Result<Claimant> claimant(std::optional<std::int64_t> pid = std::nullopt);
+  // The same agent in another worktree of this repository, which need not be there yet.
+  [[nodiscard]] Result<Claimant> claimant_in(const WorktreeId& worktree, const std::string& branch,
+                                             std::optional<std::int64_t> pid = std::nullopt);
   [[nodiscard]] Result<Policy> policy();
   [[nodiscard]] Result<Counters*> counters();
   [[nodiscard]] Result<const StoreBackend*> backend();
