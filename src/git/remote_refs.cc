@@ -47,8 +47,9 @@ constexpr std::array<std::string_view, 11> kRefused{
     "declined",    "denied",        "deny",      "hidden ref", "prohibited", "protected",
     "not allowed", "not permitted", "forbidden", "permission", "read-only"};
 
-// Said before anything is sent.
-constexpr std::string_view kNoAtomic = "does not support --atomic push";
+// Said before anything is sent. Of what was sent git says "RPC failed; HTTP 403 curl 22 The …".
+constexpr std::array<std::string_view, 2> kRefusedUnsent{
+    "does not support --atomic push", "': The requested URL returned error: 403"};
 
 bool says_any(std::string_view text, std::span<const std::string_view> words) {
   return std::ranges::any_of(words, [&](std::string_view word) { return contains(text, word); });
@@ -81,7 +82,7 @@ PushEnd judge_push(const ProgramEnd& end, const std::vector<RefMove>& moves) {
     if (!contains(summary, "atomic")) why = summary;
   }
   if (all_moved) return {.kind = PushEnd::Kind::moved, .why = {}};
-  if (contains(end.err, kNoAtomic))
+  if (says_any(end.err, kRefusedUnsent))
     return {.kind = PushEnd::Kind::refused, .why = complaint_of(end)};
   if (!all_told || (why.empty() && end.succeeded()))
     return {.kind = PushEnd::Kind::unknown, .why = complaint_of(end)};

@@ -90,6 +90,17 @@ TEST(PushReport, WithoutAtomicIsARefusal) {
             Kind::refused);
 }
 
+TEST(PushReport, OfAServerThatMayOnlyBeReadIsARefusal) {
+  EXPECT_EQ(judged(kOne, 128, "",
+                   "fatal: unable to access 'http://host/x.git/': The requested URL returned "
+                   "error: 403\n"),
+            Kind::refused);
+  EXPECT_EQ(judged(kOne, 1, "",
+                   "error: RPC failed; HTTP 403 curl 22 The requested URL returned error: 403\n"),
+            Kind::unknown)
+      << "it was sent";
+}
+
 TEST(Complaint, ShowsNoPasswordAndNothingThatMovesTheCursor) {
   const auto said = [](const std::string& err) {
     return complaint_of({.exit_code = 128, .err = err});
