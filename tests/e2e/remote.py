@@ -16,6 +16,8 @@ class Clone(Repo):
 
 
 class Remote(Scratch):
+    clone_options = ()  # of `git clone`
+
     def __init__(self, clones, init=True, remote_format="sha1"):
         super().__init__()
         self.path = self.dir / "remote.git"
@@ -26,8 +28,12 @@ class Remote(Scratch):
         self.git("push", "-q", self.path, "main", cwd=seed)
         self.clones = [self.clone(f"clone-{n}", init) for n in range(clones)]
 
+    def address(self):
+        """What clones know the remote by."""
+        return self.path
+
     def clone(self, name, init=True):
-        self.git("clone", "-q", self.path, self.dir / name)
+        self.git("clone", "-q", *self.clone_options, self.address(), self.dir / name)
         clone = Clone(self, name)
         if init:
             clone.run("init", "--store", "git").expect(0)
