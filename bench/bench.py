@@ -4,10 +4,12 @@ import json
 import os
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from git_bench import GitBench
+from measure import Sample, Stopwatch, expect, quietly, row, time_row
 
 ENTRIES, LIVE = 100_000, 1_000  # the long past
 WORKERS, CLAIMS_EACH = 8, 16  # 128 claims a block: enough to include one refresh of the index
@@ -17,53 +19,6 @@ RESET_EVERY = 8  # claims; see Repository.reset
 MEMORY_LIMIT_MIB = 16
 EXIT_HELD = 3
 SPREAD_MAX = 1.0  # of a baseline, beyond which the table says not to trust it
-
-
-class Run:
-    """What the stopwatch saw of one process."""
-
-    def __init__(self, line):
-        self.command, self.ns, self.peak_kib, self.status = map(int, line.split())
-
-
-class Stopwatch:
-    """Calls bench/stopwatch.c with a fixed environment, and remembers the largest peak memory of dibs."""
-
-    def __init__(self, program, dibs, home):
-        self.program, self.dibs = program, dibs
-        self.environment = {"DIBS_AGENT_ID": "agent:bench", "HOME": str(home)}
-        self.peak_kib = 0
-        self.next_run = 1  # so that every run of a bench gets an item nobody had before
-
-    def _call(self, cwd, mode, numbers, commands, runs):
-        words = [word for command in commands for word in [":::", *command]][1:]
-        out = subprocess.run([self.program, mode, str(self.next_run), *map(str, numbers), *words],
-                             cwd=cwd, env=self.environment, stdout=subprocess.PIPE, text=True, check=True).stdout
-        self.next_run += runs
-        seen = [Run(line) for line in out.splitlines()]
-        self.peak_kib = max([self.peak_kib, *(r.peak_kib for r in seen if commands[r.command][0] == self.dibs)])
-        return seen
-
-    def alternate(self, cwd, rounds, commands):
-        """The commands' times in nanoseconds, one list each."""
-        seen = self._call(cwd, "alternate", [rounds], commands, rounds + 1)
-        for run in seen:
-            expect(run.status == 0, f"exit {run.status} in {cwd} from: {' '.join(commands[run.command])}")
-        return [[run.ns for run in seen if run.command == i] for i in range(len(commands))]
-
-    def parallel(self, cwd, command):
-        """How many runs a second WORKERS loops of fresh processes make together."""
-        runs = WORKERS * CLAIMS_EACH
-        [total] = self._call(cwd, "parallel", [WORKERS, CLAIMS_EACH], [command], runs)
-        expect(total.status == 0, f"exit {total.status} in {cwd} from: {' '.join(command)}")
-        return runs / (total.ns / 1e9)
-
-    def stampede(self, cwd, command):
-        """How long each of STAMPEDE processes waited for its answer; exactly one may win."""
-        seen = self._call(cwd, "stampede", [STAMPEDE], [command], STAMPEDE)
-        answers = sorted(run.status for run in seen)
-        expect(answers == [0] + [EXIT_HELD] * (STAMPEDE - 1), f"a stampede ended with {answers}")
-        return [run.ns for run in seen]
 
 
 class Repository:
@@ -133,7 +88,9 @@ class Bench:
         for _ in range(self.rounds(50)):
             for rates, command in ((floors, self.floor), (claims, self.acquire)):
                 self.empty.reset()
-                rates.append(self.watch.parallel(self.empty.path, command))
+                rate, failed = self.watch.parallel(self.empty.path, command, WORKERS, CLAIMS_EACH)
+                expect(failed == 0, f"{failed} failed in {self.empty.path} of: {' '.join(command)}")
+                rates.append(rate)
         return [row("eight", f"{WORKERS} at once, different items", "claims/s", Sample(claims), "floor", Sample(floors),
                     0.8, at_least=True)]
 
@@ -157,8 +114,9 @@ class Bench:
         longest, middle = [], []
         for n in range(self.rounds(30)):
             self.empty.reset()
-            waits = self.watch.stampede(
-                self.empty.path, [self.dibs, "claim", "acquire", f"wanted-{n}", "--agent-id", "agent:a{n}"])
+            waits, answers = self.watch.stampede(
+                self.empty.path, [self.dibs, "claim", "acquire", f"wanted-{n}", "--agent-id", "agent:a{n}"], STAMPEDE)
+            expect(sorted(answers) == [0] + [EXIT_HELD] * (STAMPEDE - 1), f"a stampede ended with {sorted(answers)}")
             longest.append(max(waits))
             middle.append(statistics.median(waits))
         result = time_row("stampede", f"{STAMPEDE} for one item, longest wait", longest, "median wait", middle, 5)
@@ -173,49 +131,6 @@ class Bench:
     def all_rows(self):
         parts = [self.one_claim, self.start_up, self.eight_at_once, self.long_past, self.stampede, self.memory]
         return [result for part in parts for result in part()]
-
-
-class Sample:
-    def __init__(self, values):
-        self.values = sorted(values)
-
-    def at(self, share):
-        return self.values[round(share * (len(self.values) - 1))]
-
-    @property
-    def median(self):
-        return statistics.median(self.values)
-
-    def summary(self):
-        return {"n": len(self.values), "p10": round(self.at(0.1), 2), "median": round(self.median, 2),
-                "p90": round(self.at(0.9), 2), "mean": round(statistics.fmean(self.values), 2),
-                "spread": round((self.at(0.9) - self.at(0.1)) / self.median, 2)}
-
-
-def row(name, what, unit, measured, against, baseline, ratio_limit, at_least=False):
-    ratio = measured.median / baseline.median
-    return {"name": name, "what": what, "unit": unit, "measured": round(measured.median, 2),
-            "against": against, "baseline": round(baseline.median, 2),
-            "limit": round(baseline.median * ratio_limit, 2), "ratio": round(ratio, 3), "ratio_limit": ratio_limit,
-            "bound": "at least" if at_least else "at most",
-            "ok": ratio >= ratio_limit if at_least else ratio <= ratio_limit,
-            "samples": {"measured": measured.summary(), "baseline": baseline.summary()}}
-
-
-def time_row(name, what, measured_ns, against, baseline_ns, ratio_limit):
-    in_us = [Sample(ns / 1000 for ns in times) for times in (measured_ns, baseline_ns)]
-    return row(name, what, "us", in_us[0], against, in_us[1], ratio_limit)
-
-
-def expect(condition, complaint):
-    if not condition:
-        raise SystemExit(f"bench: {complaint}")
-
-
-def quietly(command, env=None):
-    done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False)
-    expect(done.returncode == 0, f"exit {done.returncode} from: {' '.join(command)}\n{done.stdout}")
 
 
 def copy_programs(dibs, to):
@@ -240,21 +155,27 @@ def print_table(rows):
     def number(value):
         return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
 
-    print(f"{'what':<40} {'measured':>15} {'limit':>8} {'ratio':>6}   {'ratio limit':<24} verdict")
+    print(f"{'what':<44} {'measured':>16} {'limit':>8} {'ratio':>6}   {'ratio limit':<24} verdict")
     for r in rows:
         measured = f"{number(r['measured'])} {r['unit']:<8}"
-        sign = {"at most": "<=", "at least": ">="}[r["bound"]]
-        ratio = f"{r['ratio']:.2f}" if "ratio" in r else ""
-        ratio_limit = f"{sign} {r['ratio_limit']} x {r['against']}" if "ratio" in r else ""
-        print(f"{r['what']:<40} {measured:>15} {number(r['limit']):>8} {ratio:>6}   {ratio_limit:<24} "
-              f"{'ok' if r['ok'] else 'MISSED'}")
-    print(f"\n{'samples':<40} {'n':>6} {'p10':>9} {'median':>9} {'p90':>9} {'mean':>9}   spread (p90-p10)/median")
+        limit, ratio, against, verdict = "", "", f"   {r.get('against')}", ""
+        if "ratio" in r:
+            ratio = f"{r['ratio']:.2f}"
+        if "bound" in r:
+            limit, verdict = number(r["limit"]), "ok" if r["ok"] else "MISSED"
+            sign = {"at most": "<=", "at least": ">="}[r["bound"]]
+            against = f"{sign} {r['ratio_limit']} x {r['against']}" if ratio else ""
+        print(f"{r['what']:<44} {measured:>16} {limit:>8} {ratio:>6}   {against:<24} {verdict}".rstrip())
+    for r in rows:
+        if "note" in r:
+            print(f"{r['what']}: {r['note']}")
+    print(f"\n{'samples':<44} {'n':>6} {'p10':>9} {'median':>9} {'p90':>9} {'mean':>9}   spread (p90-p10)/median")
     for r in rows:
         for side, label in (("measured", r["what"]), ("baseline", f"  {r.get('against')}")):
             if "samples" in r:
                 s = r["samples"][side]
                 numbers = " ".join(f"{number(s[key]):>9}" for key in ("p10", "median", "p90", "mean"))
-                print(f"{label:<40} {s['n']:>6} {numbers}   {s['spread']:.2f}")
+                print(f"{label:<44} {s['n']:>6} {numbers}   {s['spread']:.2f}")
     if any(r["samples"]["baseline"]["spread"] > SPREAD_MAX for r in rows if "samples" in r):
         print("\nThe machine was busy: where the spread is above 1, the ratios look better than they are.")
 
@@ -264,6 +185,7 @@ def main():
     parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds: a first look, not a verdict")
     parser.add_argument("--check", action="store_true", help="exit 1 when a limit is missed")
+    parser.add_argument("--only", choices=["local", "git"], help="leave the rows of the other store out")
     parser.add_argument("--dir", type=Path, help="measure on the file system of this directory (default: the build's)")
     options = parser.parse_args()
 
@@ -274,7 +196,11 @@ def main():
     priority = go_first()
     try:
         bench = Bench(dibs, scratch, options.quick)
-        rows = bench.all_rows()
+        rows = []
+        if options.only != "git":
+            rows += bench.all_rows()
+        if options.only != "local":
+            rows += GitBench(bench.dibs, bench.watch.program, scratch, bench.rounds).all_rows()
     finally:
         shutil.rmtree(scratch)
 

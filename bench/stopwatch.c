@@ -7,8 +7,9 @@
 //   stopwatch parallel  FIRST WORKERS EACH CMD…      WORKERS loops side by side, EACH runs in each
 //   stopwatch stampede  FIRST COUNT CMD…             COUNT processes that all start at one signal
 //
-// `{n}` in a command becomes the number of the run, counted from FIRST. What commands print goes to
-// /dev/null. One line a process (parallel: one for all): COMMAND NANOSECONDS PEAK_KIB EXIT_STATUS.
+// `{n}` in a command becomes the number of the run, counted from FIRST, and `{w}` that of the loop.
+// What commands print goes to /dev/null. One line a process: COMMAND NANOSECONDS PEAK_KIB
+// EXIT_STATUS. parallel says one for all, with the number of runs that failed as the last.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,10 @@
 extern char** environ;
 
 enum { kCommandsMax = 16, kArgumentsMax = 32, kArgumentMax = 512, kProcessesMax = 1000 };
+enum {
+  kDied = 255,
+  kEachMax = kDied - 1
+};  // the status of a loop says how many of its runs failed
 
 struct Command {
   char* words[kArgumentsMax + 1];           // as given
@@ -36,7 +41,7 @@ static posix_spawn_file_actions_t to_nowhere;
 
 static void die(const char* what) {
   fprintf(stderr, "stopwatch: %s: %s\n", what, strerror(errno));
-  _exit(1);
+  _exit(kDied);
 }
 
 static long long now_ns(void) {
@@ -49,15 +54,27 @@ static int exit_status(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static void number(struct Command* command, long n) {
+// The word with the numbers put in; -1 when it does not fit.
+static int put_in(const char* word, long n, long worker, char* space) {
+  int length = 0;
+  while (*word != '\0' && length < kArgumentMax) {
+    const int is_run = strncmp(word, "{n}", 3) == 0;
+    const int is_worker = strncmp(word, "{w}", 3) == 0;
+    length += is_run || is_worker
+                  ? snprintf(space + length, kArgumentMax - length, "%ld", is_run ? n : worker)
+                  : snprintf(space + length, kArgumentMax - length, "%c", *word);
+    word += is_run || is_worker ? 3 : 1;
+  }
+  return length < kArgumentMax ? length : -1;
+}
+
+static void number(struct Command* command, long n, long worker) {
   for (int i = 0; command->words[i] != NULL; ++i) {
-    const char* word = command->words[i];
-    const char* mark = strstr(word, "{n}");
-    const int before = mark == NULL ? (int)strlen(word) : (int)(mark - word);
-    char digits[24] = "";
-    if (mark != NULL) snprintf(digits, sizeof digits, "%ld", n);
-    snprintf(command->space[i], kArgumentMax, "%.*s%s%s", before, word, digits,
-             mark == NULL ? "" : mark + 3);
+    command->space[i][0] = '\0';
+    if (put_in(command->words[i], n, worker, command->space[i]) < 0) {
+      errno = E2BIG;
+      die(command->words[i]);
+    }
     command->arguments[i] = command->space[i];
   }
 }
@@ -75,7 +92,7 @@ static void alternate(int count, long first, long rounds) {
     for (int i = 0; i < count; ++i) {
       int status = 0;
       struct rusage usage;
-      number(&commands[i], first + round);
+      number(&commands[i], first + round, 0);
       const long long begin = now_ns();
       const pid_t pid = start(&commands[i]);
       if (wait4(pid, &status, 0, &usage) != pid) die("wait4");
@@ -112,13 +129,14 @@ static void make_barrier(int ready[2], int go[2]) {
   if (pipe2(ready, O_CLOEXEC) != 0 || pipe2(go, O_CLOEXEC) != 0) die("pipe");
 }
 
-static int run_loop(long first, long each) {
+// How many runs failed.
+static int run_loop(long first, long each, long worker) {
   int failed = 0;
   for (long i = 0; i < each; ++i) {
     int status = 0;
-    number(&commands[0], first + i);
+    number(&commands[0], first + i, worker);
     if (waitpid(start(&commands[0]), &status, 0) < 0) die("waitpid");
-    if (exit_status(status) != 0) failed = exit_status(status);
+    if (exit_status(status) != 0) ++failed;
   }
   return failed;
 }
@@ -128,7 +146,7 @@ static void parallel(long first, long workers, long each) {
   int go[2];
   make_barrier(ready, go);
   for (long i = 0; i < workers; ++i) {
-    if (fork_at_barrier(ready, go) == 0) _exit(run_loop(first + i * each, each));
+    if (fork_at_barrier(ready, go) == 0) _exit(run_loop(first + i * each, each, i));
   }
   const long long begin = open_barrier(ready, go, workers);
   long peak_kib = 0;
@@ -138,7 +156,8 @@ static void parallel(long first, long workers, long each) {
     struct rusage usage;  // of the worker and all it waited for: the largest of them
     if (wait4(-1, &status, 0, &usage) < 0) die("wait4");
     if (usage.ru_maxrss > peak_kib) peak_kib = usage.ru_maxrss;
-    if (exit_status(status) != 0) failed = exit_status(status);
+    if (exit_status(status) > kEachMax || !WIFEXITED(status)) die("a loop");
+    failed += WEXITSTATUS(status);
   }
   printf("0 %lld %ld %d\n", now_ns() - begin, peak_kib, failed);
 }
@@ -154,7 +173,7 @@ static void stampede(long first, long count) {
   make_barrier(ready, go);
   const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (long i = 0; i < count; ++i) {
-    number(&commands[0], first + i);
+    number(&commands[0], first + i, i);
     if (fork_at_barrier(ready, go) != 0) continue;
     if (dup2(nowhere, 1) < 0 || dup2(nowhere, 2) < 0) die("dup2");
     execv(commands[0].arguments[0], commands[0].arguments);
@@ -214,7 +233,7 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "alternate") == 0) {
     alternate(count, first, number_argument(argv[3], runs_max));
   } else if (strcmp(mode, "parallel") == 0) {
-    parallel(first, number_argument(argv[3], kProcessesMax), number_argument(argv[4], runs_max));
+    parallel(first, number_argument(argv[3], kProcessesMax), number_argument(argv[4], kEachMax));
   } else if (strcmp(mode, "stampede") == 0) {
     stampede(first, number_argument(argv[3], kProcessesMax));
   }
