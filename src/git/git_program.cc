@@ -72,6 +72,8 @@ Result<ProgramEnd> GitProgram::run(const Call& call) const {
   if (program.directory.empty())
     program.directory = call.work_tree.empty() ? place_of(call.git_dir) : call.work_tree;
   if (!call.work_tree.empty()) program.command.push_back("--work-tree=" + call.work_tree);
+  for (const std::string& setting : call.settings)
+    program.command.insert(program.command.end(), {"-c", setting});
   // Of two values of one name, programs take the first.
   program.environment.insert(program.environment.begin(), call.environment.begin(),
                              call.environment.end());

@@ -29,6 +29,7 @@ class GitProgram {
     std::string work_tree = {};                 // empty: git works in the git directory alone
     std::string directory = {};                 // to run in; empty: what git_dir belongs to
     std::vector<std::string> environment = {};  // NAME=value, on top of what is safe to inherit
+    std::vector<std::string> settings = {};     // name=value, stronger than the user's own
   };
   // An error only when git could not be started; how it ended is the caller's to judge.
   [[nodiscard]] Result<ProgramEnd> run(const Call& call) const;

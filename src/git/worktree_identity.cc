@@ -85,13 +85,9 @@ Whereabouts whereabouts(FileSystem& files, const Repository& repository,
   return there->git_dir == repository.git_dir ? Whereabouts::copied_and_tied : Whereabouts::copied;
 }
 
-WorktreeIdentity new_identity(FileSystem& files, Clock& clock, Random& random,
-                              const Repository& repository) {
-  std::array<std::uint8_t, 4> bytes{};
-  random.fill(bytes);
-  std::string id = "wt:";
-  for (const std::uint8_t byte : bytes) append_hex(id, byte);
-  return {.id = {id},
+WorktreeIdentity identity_under(const WorktreeId& id, FileSystem& files, Clock& clock,
+                                const Repository& repository) {
+  return {.id = id,
           .branch = current_branch(files, repository),
           .root = repository.root,
           .created_unix_ms = clock.now().unix_ms,
@@ -120,7 +116,7 @@ Result<WorktreeIdentity> settle_identity(FileSystem& files, Clock& clock, Random
     identity.moved_from = std::exchange(identity.root, repository.root);
     identity.relocated_unix_ms = clock.now().unix_ms;
   } else {
-    identity = new_identity(files, clock, random, repository);
+    identity = identity_under(new_worktree_id(random), files, clock, repository);
   }
   if (Done saved = save(files, repository, file, identity); !saved) return fail(saved.error());
   return identity;
@@ -158,6 +154,26 @@ Result<WorktreeIdentity> worktree_identity(FileSystem& files, Clock& clock, Rand
   const auto lock = files.lock(directory + "/worktree.lock", Patience::wait, mode & 0666U);
   if (!lock) return fail(lock.error());
   return settle_identity(files, clock, random, repository);
+}
+
+WorktreeId new_worktree_id(Random& random) {
+  std::array<std::uint8_t, 4> bytes{};
+  random.fill(bytes);
+  std::string id = "wt:";
+  for (const std::uint8_t byte : bytes) append_hex(id, byte);
+  return {id};
+}
+
+Result<WorktreeIdentity> put_worktree_identity(FileSystem& files, Clock& clock,
+                                               const Repository& repository, const WorktreeId& id) {
+  const IdentityFile file = own_file(repository);
+  const unsigned mode = shared_directory_mode(files, repository);
+  if (Done made = files.make_directory(file.directory, mode); !made) return fail(made.error());
+  const auto lock = files.lock(file.directory + "/worktree.lock", Patience::wait, mode & 0666U);
+  if (!lock) return fail(lock.error());
+  WorktreeIdentity identity = identity_under(id, files, clock, repository);
+  if (Done saved = save(files, repository, file, identity); !saved) return fail(saved.error());
+  return identity;
 }
 
 }  // namespace dibs

@@ -32,4 +32,12 @@ struct WorktreeIdentity {
                                                          Random& random,
                                                          const Repository& repository);
 
+// For a worktree that is yet to be made: a lease can be taken under the name it will have, so that
+// nobody works where nothing is held.
+[[nodiscard]] WorktreeId new_worktree_id(Random& random);
+// Gives a worktree that has just been made the name that was promised to it.
+[[nodiscard]] Result<WorktreeIdentity> put_worktree_identity(FileSystem& files, Clock& clock,
+                                                             const Repository& repository,
+                                                             const WorktreeId& id);
+
 }  // namespace dibs

@@ -1,0 +1,26 @@
+// What worktrees and rescues are made with: the machine's seams, and the repository they belong to.
+#pragma once
+
+#include <string>
+
+#include "git/git_program.h"
+#include "sys/clock.h"
+#include "sys/file_system.h"
+#include "sys/randomness.h"
+
+namespace dibs {
+
+struct Surroundings {
+  FileSystem& files;
+  const GitProgram& git;
+  Clock& clock;
+  Random& random;
+  std::string common_dir;  // of the user's repository
+  std::string directory;   // .git/dibs, for locks and scratch files
+  unsigned file_mode = kPrivateFile;
+};
+
+// Reading, hashing and deleting a whole work tree takes as long as the tree is large.
+inline constexpr std::int64_t kWholeTreeMs = 30LL * 60 * 1000;
+
+}  // namespace dibs
