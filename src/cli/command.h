@@ -71,6 +71,7 @@ struct Command {
 [[nodiscard]] std::span<const Command> claim_commands();
 [[nodiscard]] std::span<const Command> lease_view_commands();
 [[nodiscard]] std::span<const Command> setup_commands();
+[[nodiscard]] std::span<const Command> worktree_commands();
 [[nodiscard]] std::span<const Command> observe_commands();
 [[nodiscard]] std::span<const Command> demo_commands();
 [[nodiscard]] std::span<const Command> help_commands();

@@ -1,10 +1,9 @@
-// Setting up and looking after: init, worktree, config, doctor, recover, promises.
+// Setting up and looking after: init, config, doctor, recover, promises.
 #include <fmt/core.h>
 
 #include <array>
 
 #include "base/text.h"
-#include "base/time.h"
 #include "cli/invocation.h"
 #include "verbs/setup.h"
 
@@ -35,63 +34,6 @@ Done run_init(Invocation& call) {
         call.terminal.styled(Style::dim, "  next: export DIBS_AGENT_ID=agent:your-name"));
     call.terminal.say(call.terminal.styled(Style::dim, "        dibs claim acquire 42"));
   }
-  return {};
-}
-
-JsonObject worktree_json(const verbs::WorktreeInfo& info) {
-  JsonObject json;
-  if (info.identity) {
-    json.add("worktree_id", info.identity->id.text);
-  } else {
-    json.add_raw("worktree_id", "null");
-  }
-  json.add("root", info.root)
-      .add("branch", info.branch)
-      .add("main", info.main)
-      .add("current", info.current);
-  if (info.identity) json.add("created_at", rfc3339(info.identity->created_unix_ms));
-  if (info.identity && info.identity->relocated_unix_ms)
-    json.add("relocated_at", rfc3339(*info.identity->relocated_unix_ms));
-  JsonArray held;
-  for (const Key& key : info.held) held.add(key.text);
-  json.add_raw("held", held.text());
-  return json;
-}
-
-std::string worktree_line(const verbs::WorktreeInfo& info) {
-  std::string held;
-  for (const Key& key : info.held) held += " " + printable(key.text);
-  return fmt::format("{} {:<11}  {}  [{}]{}{}", info.current ? "*" : " ",
-                     info.identity ? info.identity->id.text : "(no id yet)", printable(info.root),
-                     info.branch.empty() ? "detached" : printable(info.branch),
-                     held.empty() ? "" : "  holds", held);
-}
-
-Done show_worktree(Invocation& call, const Result<verbs::WorktreeInfo>& info) {
-  if (!info) return fail(info.error());
-  call.terminal.reply(worktree_json(*info));
-  call.terminal.say(worktree_line(*info));
-  return {};
-}
-
-Done run_worktree_info(Invocation& call) {
-  return show_worktree(call, verbs::worktree_info(call.workspace));
-}
-Done run_worktree_init(Invocation& call) {
-  return show_worktree(call, verbs::worktree_init(call.workspace));
-}
-
-Done run_worktree_list(Invocation& call) {
-  const Result<std::vector<verbs::WorktreeInfo>> infos = verbs::worktree_list(call.workspace);
-  if (!infos) return fail(infos.error());
-  JsonArray worktrees;
-  for (const verbs::WorktreeInfo& info : *infos) {
-    worktrees.add_raw(worktree_json(info).text());
-    call.terminal.say(worktree_line(info));
-  }
-  call.terminal.reply(JsonObject()
-                          .add_raw("worktrees", worktrees.text())
-                          .add("count", std::uint64_t{infos->size()}));
   return {};
 }
 
@@ -253,7 +195,7 @@ Done run_promises(Invocation& call) {
   return {};
 }
 
-constexpr std::array<Command, 10> kCommands{{
+constexpr std::array<Command, 7> kCommands{{
     {.name = "init",
      .summary = "set dibs up in this repository",
      .details = "Makes .git/dibs, shared by all worktrees. Safe to run again. --store local keeps "
@@ -264,27 +206,6 @@ constexpr std::array<Command, 10> kCommands{{
      .options = kInitOptions,
      .example = "dibs init --store git --remote origin",
      .run = run_init},
-    {.name = "worktree info",
-     .summary = "show this worktree's name and what it holds",
-     .details = "",
-     .positionals = {},
-     .options = {},
-     .example = "dibs worktree info --json",
-     .run = run_worktree_info},
-    {.name = "worktree list",
-     .summary = "list the worktrees and what each holds",
-     .details = "",
-     .positionals = {},
-     .options = {},
-     .example = "dibs worktree list",
-     .run = run_worktree_list},
-    {.name = "worktree init",
-     .summary = "give this worktree its name now",
-     .details = "The first claim does it too.",
-     .positionals = {},
-     .options = {},
-     .example = "dibs worktree init",
-     .run = run_worktree_init},
     {.name = "config list",
      .summary = "list all settings",
      .details = "Later sources win: defaults, $XDG_CONFIG_HOME/dibs/config.toml, .dibs/config.toml "

@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "git/changes.h"
 #include "git/repository.h"
 #include "git/surroundings.h"
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "git/changes.h"
 #include "git/commits.h"
 #include "git/raw_index.h"
 #include "git/snapshot.h"
+#include "git/uncommitted.h"
 
 namespace dibs {
 
@@ -172,14 +172,15 @@ class Restorer {
       steps.push_back({"config", "remote.origin.url", note.url});
       steps.push_back({"config", "remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"});
     }
-    steps.push_back({"-c", "protocol.version=2", "fetch", "--quiet", "--no-tags",
-                     "--no-write-fetch-head", "--update-shallow", around_.common_dir, commit});
+    steps.push_back({"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--update-shallow",
+                     around_.common_dir, commit});
     if (!note.head.empty()) steps.push_back({"update-ref", "--no-deref", "HEAD", note.head});
     if (!note.branch.empty())
       steps.push_back({"symbolic-ref", "HEAD", "refs/heads/" + note.branch});
     for (const std::vector<std::string>& step : steps) {
       GitProgram::Call call = call_in(submodule, step);
       call.work_tree.clear();
+      call.settings.emplace_back("protocol.version=2");  // gives any commit
       const Result<std::string> done = around_.git.output_of(call, ErrorKind::internal);
       if (!done) return fail(done.error());
     }

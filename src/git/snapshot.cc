@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "git/commits.h"
 #include "git/raw_index.h"
+#include "git/uncommitted.h"
 #include "git/worktree_identity.h"
 
 namespace dibs {
@@ -101,7 +102,7 @@ class Keeper {
     listing_ = *listing;
     entries_ = parse_index_listing(listing_);
     if (!has_files()) return {};
-    const Result<Changes> changes = changes_in(around_.files, around_.git, worktree_);
+    const Result<Uncommitted> changes = uncommitted_in(around_.files, around_.git, worktree_);
     if (!changes) return fail(changes.error());
     note_.tracked = changes->tracked.count;
     note_.untracked = changes->untracked.count;

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "git/changes.h"
 #include "git/rescue.h"
 #include "git/surroundings.h"
 

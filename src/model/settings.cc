@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kDaySecs = 86'400;
 
-constexpr std::array<SettingSpec, 14> kSpecs{{
+constexpr std::array<SettingSpec, 16> kSpecs{{
     {.key = "coordination.default_ttl_secs",
      .type = SettingType::integer,
      .fallback = "600",
@@ -95,6 +95,17 @@ constexpr std::array<SettingSpec, 14> kSpecs{{
      .fallback = "strict",
      .choices = "strict|warn|off",
      .meaning = "whether changing an item needs its lease"},
+    {.key = "worktree.directory",
+     .type = SettingType::path,
+     .fallback = "",
+     .meaning =
+         "the folder that new worktrees are made in; when empty, REPOSITORY.worktrees beside "
+         "it"},
+    {.key = "landing.target",
+     .type = SettingType::name,
+     .fallback = "",
+     .meaning = "the branch that work starts from and lands on; when empty, the remote's own, main "
+                "or master"},
 }};
 
 // What a value must be, for an error message.
@@ -112,6 +123,8 @@ std::string wanted(const SettingSpec& spec) {
     }
     case SettingType::name:
       return "letters, digits and ._/-, not beginning with a dash or a dot";
+    case SettingType::path:
+      return "a path, without quotes and backslashes";
   }
   return {};
 }
@@ -129,7 +142,15 @@ bool is_plain_name(std::string_view value) {
          !contains(value, "//") && !contains(value, "/.");
 }
 
+// Written between quotes in a file, and as one line everywhere.
+bool is_plain_path(std::string_view value) {
+  constexpr std::size_t kPathMax = 1000;
+  return !value.empty() && value.size() <= kPathMax && is_printable(value) &&
+         value.find_first_of("\"\\") == std::string_view::npos;
+}
+
 bool fits(const SettingSpec& spec, std::string_view value) {
+  if (value.empty()) return spec.fallback.empty();
   switch (spec.type) {
     case SettingType::integer: {
       const std::optional<std::uint64_t> number = parse_unsigned(value);
@@ -142,6 +163,8 @@ bool fits(const SettingSpec& spec, std::string_view value) {
       return std::ranges::count(split(spec.choices, '|'), value) > 0;
     case SettingType::name:
       return is_plain_name(value);
+    case SettingType::path:
+      return is_plain_path(value);
   }
   return false;
 }
@@ -174,6 +197,7 @@ bool has_type(const SettingSpec& spec, const toml::node& node) {
       return node.is_boolean();
     case SettingType::choice:
     case SettingType::name:
+    case SettingType::path:
       return node.is_string();
   }
   return false;

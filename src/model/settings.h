@@ -17,17 +17,17 @@
 
 namespace dibs {
 
-enum class SettingType { integer, boolean, choice, name };
+enum class SettingType { integer, boolean, choice, name, path };
 
 [[nodiscard]] constexpr bool is_text(SettingType type) {
-  return type == SettingType::choice || type == SettingType::name;
+  return type == SettingType::choice || type == SettingType::name || type == SettingType::path;
 }
 
 struct SettingSpec {
   std::string_view key;  // section.name
   SettingType type;
-  std::string_view fallback;
-  std::int64_t least = 0;  // integers
+  std::string_view fallback;  // empty: nothing is chosen, and empty may be set
+  std::int64_t least = 0;     // integers
   std::int64_t most = 0;
   std::string_view choices = {};  // choices, separated by '|'
   std::string_view meaning;

@@ -20,26 +20,6 @@ SettingLine line_for(const Settings& settings, const SettingSpec& spec) {
           .meaning = std::string(spec.meaning)};
 }
 
-Result<WorktreeInfo> info_for(Workspace& workspace, const Repository& worktree,
-                              const std::vector<ListedLease>& leases) {
-  const Result<const Repository*> here = workspace.repository();
-  if (!here) return fail(here.error());
-  const Result<std::optional<WorktreeIdentity>> identity =
-      find_worktree_identity(workspace.system().files, worktree);
-  if (!identity) return fail(identity.error());
-  WorktreeInfo info{.identity = *identity,
-                    .root = worktree.root,
-                    .branch = current_branch(workspace.system().files, worktree),
-                    .current = worktree.root == (*here)->root,
-                    .main = !worktree.is_linked(),
-                    .held = {}};
-  for (const ListedLease& entry : leases) {
-    if (info.identity && entry.lease.worktree == info.identity->id)
-      info.held.push_back(entry.resource);
-  }
-  return info;
-}
-
 void check_agent(Workspace& workspace, std::vector<Finding>& findings) {
   const Result<AgentId> agent = workspace.agent();
   if (agent) {
@@ -310,39 +290,6 @@ Result<Recovered> recover(Workspace& workspace, bool salvage) {
   if (!ended) return fail(ended.error());
   recovered.expired_evicted = ended->size();
   return recovered;
-}
-
-Result<WorktreeInfo> worktree_info(Workspace& workspace) {
-  const Result<const Repository*> repository = workspace.repository();
-  if (!repository) return fail(repository.error());
-  const Result<std::vector<ListedLease>> leases = list(workspace, {});
-  if (!leases) return fail(leases.error());
-  return info_for(workspace, **repository, *leases);
-}
-
-Result<std::vector<WorktreeInfo>> worktree_list(Workspace& workspace) {
-  const Result<const Repository*> repository = workspace.repository();
-  if (!repository) return fail(repository.error());
-  const Result<std::vector<ListedLease>> leases = list(workspace, {});
-  if (!leases) return fail(leases.error());
-  const Result<std::vector<Repository>> worktrees =
-      all_worktrees(workspace.system().files, **repository);
-  if (!worktrees) return fail(worktrees.error());
-  std::vector<WorktreeInfo> infos;
-  for (const Repository& worktree : *worktrees) {
-    Result<WorktreeInfo> info = info_for(workspace, worktree, *leases);
-    if (!info) return fail(info.error());
-    infos.push_back(*std::move(info));
-  }
-  return infos;
-}
-
-Result<WorktreeInfo> worktree_init(Workspace& workspace) {
-  if (const Result<std::string> directory = workspace.directory(); !directory)
-    return fail(directory.error());
-  if (const Result<WorktreeIdentity> identity = workspace.worktree(); !identity)
-    return fail(identity.error());
-  return worktree_info(workspace);
 }
 
 }  // namespace dibs::verbs

@@ -1,4 +1,4 @@
-// The verbs around a repository's set-up: init, config, doctor, recover, promises, worktrees.
+// The verbs around a repository's set-up: init, config, doctor, recover, promises.
 #pragma once
 
 #include <optional>
@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "git/worktree_identity.h"
 #include "store/upkeep.h"
 #include "verbs/workspace.h"
 
@@ -46,17 +45,5 @@ struct Recovered {
   std::size_t expired_evicted = 0;
 };
 [[nodiscard]] Result<Recovered> recover(Workspace& workspace, bool salvage);
-
-struct WorktreeInfo {
-  std::optional<WorktreeIdentity> identity;  // none: no dibs command has run there yet
-  std::string root;
-  std::string branch;
-  bool current = false;
-  bool main = false;
-  std::vector<Key> held;  // what its leases are on
-};
-[[nodiscard]] Result<WorktreeInfo> worktree_info(Workspace& workspace);
-[[nodiscard]] Result<std::vector<WorktreeInfo>> worktree_list(Workspace& workspace);
-[[nodiscard]] Result<WorktreeInfo> worktree_init(Workspace& workspace);
 
 }  // namespace dibs::verbs

@@ -1,4 +1,4 @@
-#include "git/changes.h"
+#include "git/uncommitted.h"
 
 #include <fmt/core.h>
 
@@ -32,8 +32,8 @@ std::string_view path_after(std::string_view line, int fields) {
   return line;
 }
 
-Changes parse_status(std::string_view out) {
-  Changes changes;
+Uncommitted parse_status(std::string_view out) {
+  Uncommitted changes;
   bool old_name = false;  // what follows the entry of a renamed file
   for (const std::string_view line : split(out, '\0')) {
     if (line.empty() || std::exchange(old_name, false)) continue;
@@ -91,7 +91,7 @@ Result<std::string> look_at(FileSystem& files, const GitProgram& git, const Repo
 
 void Paths::add(std::string_view path) {
   ++count;
-  if (first.size() < kNamedChangesMax) first.emplace_back(path);
+  if (first.size() < kNamedPathsMax) first.emplace_back(path);
 }
 
 std::vector<IndexEntry> parse_index_listing(std::string_view listing) {
@@ -135,13 +135,14 @@ Result<std::vector<std::string>> untracked_paths(const GitProgram& git,
   return paths;
 }
 
-Result<Changes> changes_in(FileSystem& files, const GitProgram& git, const Repository& worktree) {
+Result<Uncommitted> uncommitted_in(FileSystem& files, const GitProgram& git,
+                                   const Repository& worktree) {
   const Result<std::string> status =
       git.output_of(call_in(worktree, {"status", "--porcelain=v2", "-z", "--untracked-files=all",
                                        "--ignore-submodules=none", "--no-renames"}),
                     ErrorKind::internal);
   if (!status) return fail(status.error());
-  Changes changes = parse_status(*status);
+  Uncommitted changes = parse_status(*status);
   const Result<std::string> listing = index_listing(git, worktree);
   if (!listing) return fail(listing.error());
   std::vector<IndexEntry> hidden = parse_index_listing(*listing);

@@ -10,17 +10,17 @@
 
 namespace dibs {
 
-inline constexpr std::size_t kNamedChangesMax = 10;
+inline constexpr std::size_t kNamedPathsMax = 10;
 
 /// Some paths: how many there are, and the first of them by name.
 struct Paths {
   std::size_t count = 0;
-  std::vector<std::string> first;  // at most kNamedChangesMax
+  std::vector<std::string> first;  // at most kNamedPathsMax
 
   void add(std::string_view path);
 };
 
-struct Changes {
+struct Uncommitted {
   Paths tracked;    // changed, staged, deleted, or in conflict
   Paths untracked;  // new, and not ignored
 
@@ -29,8 +29,8 @@ struct Changes {
 
 // As `git status` sees it, submodules included, and what it was told not to look at: files marked
 // assume-unchanged or skip-worktree that are there and differ.
-[[nodiscard]] Result<Changes> changes_in(FileSystem& files, const GitProgram& git,
-                                         const Repository& worktree);
+[[nodiscard]] Result<Uncommitted> uncommitted_in(FileSystem& files, const GitProgram& git,
+                                                 const Repository& worktree);
 
 /// One entry of an index, as `git ls-files --stage -v` tells it.
 struct IndexEntry {
