@@ -88,9 +88,12 @@ class Keeper {
       note_.refs.emplace_back(line.substr(space + 1), line.substr(0, space));
     }
     if (!in_submodule()) return {};
-    // Older stashes are only in the stash's log.
-    const Result<std::string> stashes = output({"log", "-g", "--format=%H", "refs/stash", "--"});
-    for (const std::string_view line : split(stashes ? *stashes : std::string(), '\n')) {
+    // Older stashes are only in the stash's log, and where there is none that is no failure.
+    const Result<ProgramEnd> stashes =
+        around_.git.run(call({"log", "-g", "--format=%H", "refs/stash", "--"}));
+    if (!stashes) return fail(stashes.error());
+    if (!stashes->succeeded()) return {};
+    for (const std::string_view line : split(stashes->out, '\n')) {
       if (!line.empty()) loose_.emplace_back(line);
     }
     return {};
@@ -174,6 +177,8 @@ class Keeper {
     GitProgram::Call fetching = call(arguments);
     // The newer protocol gives any commit; the older one only what a ref points to.
     fetching.settings.emplace_back("protocol.version=2");
+    const auto turn = lock_worktrees(around_);
+    if (!turn) return fail(turn.error());
     const Result<std::string> fetched = around_.git.output_of(fetching, ErrorKind::internal);
     return fetched ? Done{} : fail(fetched.error());
   }

@@ -80,6 +80,11 @@ Result<std::string> look_at(FileSystem& files, const GitProgram& git, const Repo
   put.environment = index;
   put.input = lines;
   if (const auto done = git.output_of(put, ErrorKind::internal); !done) return done;
+  // Entries made by hand look changed until their contents have been compared; an exit of 1 says
+  // that some are.
+  GitProgram::Call refresh = call_in(worktree, {"update-index", "-q", "--refresh"});
+  refresh.environment = index;
+  if (const auto done = git.run(refresh); !done) return fail(done.error());
   GitProgram::Call diff =
       call_in(worktree, {"diff-files", "-z", "--name-only", "--ignore-submodules=none"});
   diff.environment = index;

@@ -59,11 +59,6 @@ std::vector<std::string> add_arguments(const NewWorktree& request) {
 
 }  // namespace
 
-Result<std::unique_ptr<FileLock>> Worktrees::lock() {
-  return around_.files.lock(around_.directory + "/locks/worktrees.lock", Patience::wait,
-                            around_.file_mode);
-}
-
 Done Worktrees::check_branch(const NewWorktree& request) {
   if (request.branch.empty()) return {};
   const Result<ProgramEnd> valid =
@@ -106,7 +101,7 @@ Done Worktrees::make_parents(const std::string& path) {
 }
 
 Result<Repository> Worktrees::add(const NewWorktree& request) {
-  const auto turn = lock();
+  const auto turn = lock_worktrees(around_);
   if (!turn) return fail(turn.error());
   if (is_there(around_.files, request.path) && !is_empty_directory(around_.files, request.path)) {
     return fail(ErrorKind::refused,
@@ -226,7 +221,7 @@ Result<RemovedWorktree> Worktrees::remove(const FoundWorktree& worktree, Rescue&
   Result<std::optional<Rescued>> kept = rescue.snapshot(worktree.repository, keep);
   if (!kept) return fail(kept.error());
   removed.rescue = *std::move(kept);
-  const auto turn = lock();
+  const auto turn = lock_worktrees(around_);
   if (!turn) return fail(turn.error());
   // Forced, because git refuses what is dirty or has submodules; all of that is kept by now.
   const Result<ProgramEnd> end =

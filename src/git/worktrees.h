@@ -70,7 +70,6 @@ class Worktrees {
   [[nodiscard]] Done check_branch(const NewWorktree& request);
   [[nodiscard]] Done check_removable(const FoundWorktree& worktree);
   [[nodiscard]] Done make_parents(const std::string& path);
-  [[nodiscard]] Result<std::unique_ptr<FileLock>> lock();
 
   Surroundings around_;
 };

@@ -130,13 +130,11 @@ Result<std::string> branch_on_remote(const Search& search) {
   return fail(no_commit(kUsualBranches.front()));
 }
 
-Result<Target> remote_target(const Search& search, const std::string& directory) {
+Result<Target> remote_target(const Search& search, const Surroundings& around) {
   const Result<std::string> branch = branch_on_remote(search);
   if (!branch) return fail(branch.error());
   const System& system = search.workspace.system();
-  // Two that fetch at once get in each other's way at the ref.
-  const auto turn = system.files.lock(directory + "/locks/fetch.lock", Patience::wait,
-                                      search.workspace.file_mode());
+  const auto turn = lock_worktrees(around);
   if (!turn) return fail(turn.error());
   const std::string ref = fmt::format("refs/remotes/{}/{}", search.remote, *branch);
   const Result<ProgramEnd> end =
@@ -161,15 +159,15 @@ Result<Target> find_target(Workspace& workspace) {
   if (!repository) return fail(repository.error());
   const Result<const Settings*> settings = workspace.settings();
   if (!settings) return fail(settings.error());
-  const Result<std::string> directory = workspace.directory();
-  if (!directory) return fail(directory.error());
+  const Result<Surroundings> around = surroundings(workspace);
+  if (!around) return fail(around.error());
   const bool on_remote = (*settings)->text("store.kind") == "git";
   const Search search{.workspace = workspace,
                       .repository = **repository,
                       .commits = Commits(workspace.system().git, (*repository)->common_dir),
                       .wanted = std::string((*settings)->text("landing.target")),
                       .remote = std::string((*settings)->text("store.remote"))};
-  return on_remote ? remote_target(search, *directory) : local_target(search);
+  return on_remote ? remote_target(search, *around) : local_target(search);
 }
 
 Result<std::string> default_worktree_path(Workspace& workspace, const std::string& name) {
