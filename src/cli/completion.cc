@@ -3,37 +3,34 @@
 
 #include <set>
 
+#include "base/text.h"
 #include "cli/help.h"
 
 namespace dibs::cli {
 
 namespace {
 
-// The first words of all commands, and the second words of each group.
-std::string first_words() {
-  std::set<std::string> words;
-  for (const Command& command : commands())
-    words.emplace(command.name.substr(0, command.name.find(' ')));
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
+// What is before the last word of each command, and before that: "worktree rescue" and "worktree".
 std::set<std::string> groups() {
   std::set<std::string> names;
   for (const Command& command : commands()) {
-    const std::size_t space = command.name.find(' ');
-    if (space != std::string_view::npos) names.emplace(command.name.substr(0, space));
+    for (std::size_t at = 0; (at = command.name.find(' ', at)) != std::string_view::npos; ++at)
+      names.emplace(command.name.substr(0, at));
   }
   return names;
 }
 
-std::string second_words(const std::string& group) {
-  std::string text;
+// The words that can follow those of a group, or with none be the first.
+std::string next_words(const std::string& group) {
+  const std::string start = group.empty() ? "" : group + " ";
+  std::set<std::string> words;
   for (const Command& command : commands()) {
-    if (command.name.starts_with(group + " "))
-      text += (text.empty() ? "" : " ") + std::string(command.name.substr(group.size() + 1));
+    if (!command.name.starts_with(start)) continue;
+    const std::string_view rest = command.name.substr(start.size());
+    words.emplace(rest.substr(0, rest.find(' ')));
   }
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
   return text;
 }
 
@@ -57,19 +54,16 @@ std::string bash_script() {
       "    case ${COMP_WORDS[i]} in\n      -C|--agent-id|--store|--color) ((i++)) ;;\n      -*) "
       ";;\n"
       "      *) words+=(\"${COMP_WORDS[i]}\") ;;\n    esac\n  done\n"
-      "  local name=\"${words[*]:0:2}\" list=\n  case $name in\n";
+      "  local name=\"${words[*]}\" list=\n  case $name in\n";
   for (const Command& command : commands()) {
-    script += fmt::format("    '{}'{}) list='{}' ;;\n", command.name,
-                          command.name.find(' ') == std::string_view::npos
-                              ? fmt::format("|'{} '*", command.name)
-                              : "",
-                          option_words(command));
+    script +=
+        fmt::format("    '{0}'|'{0} '*) list='{1}' ;;\n", command.name, option_words(command));
   }
   for (const std::string& group : groups())
-    script += fmt::format("    '{}') list='{}' ;;\n", group, second_words(group));
-  script += fmt::format("    '') list='{}' ;;\n  esac\n", first_words());
+    script += fmt::format("    '{}') list='{}' ;;\n", group, next_words(group));
+  script += fmt::format("    '') list='{}' ;;\n  esac\n", next_words(""));
   script +=
-      "  if [[ $cur != -* && -n ${words[1]-} ]]; then list=; fi\n"
+      "  if [[ $cur != -* && -n ${words[1]-} && $list == -* ]]; then list=; fi\n"
       "  COMPREPLY=($(compgen -W \"$list\" -- \"$cur\"))\n}\ncomplete -F _dibs dibs\n";
   return script;
 }
@@ -83,26 +77,28 @@ std::string fish_quoted(std::string_view text) {
   return quoted + "'";
 }
 
+// Makes the words of a command known one after the other; what holds once all have been typed.
+std::string fish_words(std::string& script, const Command& command) {
+  std::string typed;
+  std::string seen;
+  for (const std::string_view word : split(command.name, ' ')) {
+    const std::string condition =
+        typed.empty()
+            ? "__fish_use_subcommand"
+            : fmt::format("'{}; and not __fish_seen_subcommand_from {}'", seen, next_words(typed));
+    typed += (typed.empty() ? "" : " ") + std::string(word);
+    seen += fmt::format("{}__fish_seen_subcommand_from {}", seen.empty() ? "" : "; and ", word);
+    script += fmt::format("complete -c dibs -n {} -a {}", condition, word);
+    if (typed == command.name) script += " -d " + fish_quoted(command.summary);
+    script += "\n";
+  }
+  return "'" + seen + "'";
+}
+
 std::string fish_script() {
   std::string script = "# dibs completion for fish\ncomplete -c dibs -f\n";
   for (const Command& command : commands()) {
-    const std::size_t space = command.name.find(' ');
-    const std::string first(command.name.substr(0, space));
-    std::string condition = "__fish_use_subcommand";
-    if (space == std::string_view::npos) {
-      script += fmt::format("complete -c dibs -n {} -a {} -d {}\n", condition, first,
-                            fish_quoted(command.summary));
-      condition = fmt::format("'__fish_seen_subcommand_from {}'", first);
-    } else {
-      const std::string second(command.name.substr(space + 1));
-      script += fmt::format("complete -c dibs -n {} -a {}\n", condition, first);
-      script += fmt::format(
-          "complete -c dibs -n '__fish_seen_subcommand_from {}; and not "
-          "__fish_seen_subcommand_from {}' -a {} -d {}\n",
-          first, second_words(first), second, fish_quoted(command.summary));
-      condition = fmt::format(
-          "'__fish_seen_subcommand_from {}; and __fish_seen_subcommand_from {}'", first, second);
-    }
+    const std::string condition = fish_words(script, command);
     for (const Option& option : command.options) {
       if (option.hidden) continue;
       script +=

@@ -70,9 +70,13 @@ std::string wrapped(std::string_view text, std::size_t indent, std::size_t used)
   return out;
 }
 
-// A name and what it means, in two columns.
+// A name and what it means, in two columns; a name that is too long has a line of its own.
 std::string entry(std::string_view name, std::string_view meaning) {
   const std::string start = fmt::format("  {:<{}}", name, kNameWidth - 2);
+  if (columns(name) + 2 >= kNameWidth) {
+    return start + "\n" + std::string(kNameWidth, ' ') + wrapped(meaning, kNameWidth, kNameWidth) +
+           "\n";
+  }
   return start + wrapped(meaning, kNameWidth, columns(start)) + "\n";
 }
 

@@ -48,15 +48,15 @@ class Transcript:
 def commands(scratch):
     """All commands, as the overview lists them."""
     overview = scratch.run("help").expect(0).out
-    return [line[2:22].strip() for line in overview.splitlines() if re.match(r"^  [a-z]", line)]
+    return [re.split(r"  +", line.strip())[0] for line in overview.splitlines() if re.match(r"^  [a-z]", line)]
 
 
 def help_texts():
     with Scratch() as scratch:
         seen = Transcript(scratch)
         seen.run("help")
-        for group in ("claim", "worktree", "config"):
-            seen.run("help", group)
+        for group in ("claim", "worktree", "worktree rescue", "config"):
+            seen.run("help", *group.split())
         for command in commands(scratch):
             seen.run(*command.split(), "--help")
         return seen.text
