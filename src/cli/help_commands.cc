@@ -13,7 +13,7 @@ namespace dibs::cli {
 namespace {
 
 constexpr std::array<Positional, 1> kTopic{
-    {{.name = "TOPIC", .meaning = "a command, or exit-codes", .least = 0, .most = 2}}};
+    {{.name = "TOPIC", .meaning = "a command, or exit-codes", .least = 0, .most = 3}}};
 constexpr std::array<Option, 1> kHelpOptions{{{.name = "--man",
                                                .takes = Takes::text,
                                                .value = "DIR",

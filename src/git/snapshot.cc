@@ -144,8 +144,7 @@ class Keeper {
   Done keep_submodule(const std::string& path) {
     const std::string root = worktree_.root + "/" + path;
     const Result<Repository> submodule = find_repository(around_.files, root);
-    // Not initialised: there is nothing in it.
-    if (!submodule || submodule->root != root || submodule->bare) return {};
+    if (!submodule || submodule->root != root || submodule->bare) return check_nothing_in(root);
     if (request_.depth >= kSubmoduleDepthMax) {
       return fail(ErrorKind::refused,
                   fmt::format("{} has submodules in submodules past a depth of {}",
@@ -166,6 +165,21 @@ class Keeper {
                                 .name = usual ? submodule->git_dir.substr(modules.size()) : path,
                                 .commit = (*kept)->commit});
     return {};
+  }
+
+  // A submodule that is not initialised. git does not look into it, whatever somebody put there.
+  Done check_nothing_in(const std::string& place) {
+    const Result<std::optional<FileStatus>> status = around_.files.status(place);
+    if (!status) return fail(status.error());
+    if (!status->has_value() || (*status)->kind != FileKind::directory) return {};
+    const Result<std::vector<std::string>> names = around_.files.list(place);
+    if (!names) return fail(names.error());
+    if (names->empty()) return {};
+    return fail(ErrorKind::refused,
+                fmt::format("{} belongs to a submodule that is not there, and git cannot keep "
+                            "the files in it",
+                            printable(place)),
+                fmt::format("move them elsewhere first: mv {}/* ../", shell_word(place)));
   }
 
   Done fetch(const Repository& submodule, const std::string& commit) {
@@ -212,12 +226,38 @@ class Keeper {
     return entry.skipped() && !is_there(worktree_.root + "/" + entry.path);
   }
 
-  std::vector<std::string> paths_on_disk() const {
+  // Whether a folder of it has become a symbolic link: then it is not there any more, although the
+  // link may lead to a file of that name.
+  bool is_beyond_link(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    if (slash == std::string::npos) return false;
+    const std::string folder = path.substr(0, slash);
+    if (const auto known = links_.find(folder); known != links_.end()) return known->second;
+    const auto status = around_.files.status(worktree_.root + "/" + folder);
+    const bool is_link = status && status->has_value() && (*status)->kind == FileKind::symlink;
+    const bool beyond = is_link || is_beyond_link(folder);
+    links_.emplace(folder, beyond);
+    return beyond;
+  }
+
+  // Whether a directory stands where the index has a file.
+  bool is_folder_now(const IndexEntry& entry) const {
+    if (entry.is_submodule()) return false;
+    const auto status = around_.files.status(worktree_.root + "/" + entry.path);
+    return status && status->has_value() && (*status)->kind == FileKind::directory;
+  }
+
+  // Brings the index from what is staged to what is on disk.
+  Done take_from_disk(RawIndex& index) {
     std::vector<std::string> paths = untracked_;
+    std::vector<std::string> gone;
     for (const IndexEntry& entry : entries_) {
-      if (!is_absent(entry)) paths.push_back(entry.path);
+      if (is_absent(entry)) continue;
+      const bool is_gone = is_beyond_link(entry.path) || is_folder_now(entry);
+      (is_gone ? gone : paths).push_back(entry.path);
     }
-    return paths;
+    if (Done left = index.leave_out(gone); !left) return left;
+    return index.take(paths);
   }
 
   Result<std::string> write_object(const char* type, std::string_view contents) const {
@@ -280,7 +320,7 @@ class Keeper {
     const Result<std::string> staged = index->write_tree();
     if (!staged) return fail(staged.error());
     if (has_files()) {
-      if (Done taken = index->take(paths_on_disk()); !taken) return fail(unreadable(taken.error()));
+      if (Done taken = take_from_disk(*index); !taken) return fail(unreadable(taken.error()));
     }
     const Result<std::string> on_disk = index->write_tree();
     if (!on_disk) return fail(on_disk.error());
@@ -332,6 +372,7 @@ class Keeper {
   std::string listing_;
   std::vector<IndexEntry> entries_;
   std::vector<std::string> untracked_;
+  std::map<std::string, bool> links_;  // folders of the index: whether a link stands in the way
 };
 
 }  // namespace
