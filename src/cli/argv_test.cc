@@ -182,7 +182,7 @@ TEST(Commands, AreAllInTheHelpAndInEveryCompletion) {
   for (const char* shell : {"bash", "zsh", "fish"}) {
     const std::string script = completion_script(shell);
     for (const Command& command : commands()) {
-      const std::string_view last = command.name.substr(command.name.find(' ') + 1);
+      const std::string_view last = command.name.substr(command.name.rfind(' ') + 1);
       EXPECT_TRUE(contains(script, last)) << shell << " " << command.name;
     }
     EXPECT_FALSE(contains(script, "--detached")) << "hidden";

@@ -77,7 +77,9 @@ Result<std::vector<Rescued>> Rescue::list() const {
   for (const std::string_view entry : split(*out, '\0')) {
     if (std::optional<Rescued> rescued = rescued_of(entry)) all.push_back(*std::move(rescued));
   }
-  std::ranges::stable_sort(all, {}, [](const Rescued& rescued) { return rescued.note.unix_ms; });
+  std::ranges::sort(all, {}, [](const Rescued& rescued) {
+    return std::pair(rescued.note.unix_ms, std::string_view(rescued.name));
+  });
   return all;
 }
 

@@ -77,15 +77,15 @@ class Keeper {
 
   // Those that go with the worktree: its private ones, and all of a submodule's own.
   Done look_at_refs() {
-    std::vector<std::string> arguments{"for-each-ref", "--format=%(objectname) %(refname)",
-                                       "refs/worktree/"};
+    std::vector<std::string> arguments{
+        "for-each-ref", "--format=%(objecttype) %(objectname) %(refname)", "refs/worktree/"};
     if (in_submodule()) arguments.insert(arguments.end(), {"refs/heads/", "refs/stash"});
     const Result<std::string> out = output(arguments);
     if (!out) return fail(out.error());
     for (const std::string_view line : split(*out, '\n')) {
-      const std::size_t space = line.find(' ');
-      if (space == std::string_view::npos) continue;
-      note_.refs.emplace_back(line.substr(space + 1), line.substr(0, space));
+      const std::vector<std::string_view> fields = split(line, ' ');
+      if (fields.size() == 3 && fields[0] == "commit")
+        note_.refs.emplace_back(fields[2], fields[1]);
     }
     if (!in_submodule()) return {};
     // Older stashes are only in the stash's log, and where there is none that is no failure.
@@ -344,7 +344,7 @@ class Keeper {
       const Result<std::string> url = output({"config", "--get", "remote.origin.url"});
       if (url) note_.url = first_line(*url);
     }
-    const Result<std::string> things =
+    Result<std::string> things =
         write_commit(trees->things, {}, "the index and what belongs to it\n");
     if (!things) return things;
     note_.things = *things;
@@ -357,7 +357,7 @@ class Keeper {
     for (const std::string& commit : loose_) {
       if (std::ranges::find(behind, commit) == behind.end()) behind.push_back(commit);
     }
-    const Result<std::string> index = write_commit(trees->staged, behind, "the index\n");
+    Result<std::string> index = write_commit(trees->staged, behind, "the index\n");
     if (!index) return index;
     note_.index = *index;
     parents.push_back(*index);

@@ -188,7 +188,7 @@ def the_help_of_the_environment_matches():
     with Repo() as repo:
         for entry in repo.reply("config", "list")["settings"]:
             name = "DIBS_" + re.sub(r"[.]", "_", entry["key"]).upper()
-            error = repo.refusal(64, "config", "list", env={name: "§"})
+            error = repo.refusal(64, "config", "list", env={name: '"§'})
             check.contains(error["message"], name)
 
 

@@ -267,11 +267,13 @@ def bash_completes_commands_and_options():
         script = f'''source <("{DIBS}" completion bash)
             try() {{ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _dibs; printf '%s ' "${{COMPREPLY[@]}}"; echo; }}
             try dibs cl; try dibs claim acq; try dibs claim acquire --tt; try dibs -C /x claim rel; try dibs doctor --f; try dibs claim acquire 42 --sh
+            try dibs worktree resc; try dibs worktree rescue re; try dibs worktree rescue list --j
             complete -p dibs'''
         done = subprocess.run(["bash", "--norc", "-euc", script], capture_output=True, text=True, env=scratch.env,
                               timeout=30)
         check.equal((done.returncode, done.stderr), (0, ""))
-        check.equal(done.stdout.split("\n")[:6], ["claim ", "acquire ", "--ttl ", "release ", "--fix ", "--shared "])
+        check.equal(done.stdout.split("\n")[:9], ["claim ", "acquire ", "--ttl ", "release ", "--fix ", "--shared ",
+                                                   "rescue ", "restore ", "--json "])
 
 
 @case
