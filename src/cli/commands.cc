@@ -30,8 +30,9 @@ std::span<const Option> global_options() { return kGlobalOptions; }
 const std::vector<Command>& commands() {
   static const std::vector<Command> kAll = [] {
     std::vector<Command> all;
-    for (const auto group : {claim_commands(), lease_view_commands(), observe_commands(),
-                             worktree_commands(), setup_commands(), demo_commands(), help_commands()}) {
+    for (const auto group :
+         {claim_commands(), lease_view_commands(), observe_commands(), worktree_commands(),
+          setup_commands(), demo_commands(), help_commands()}) {
       all.insert(all.end(), group.begin(), group.end());
     }
     return all;

@@ -94,8 +94,9 @@ Done Worktrees::make_parents(const std::string& path) {
       return fail(ErrorKind::usage, fmt::format("{} is too deep", printable(path)));
     missing.push_back(at);
   }
-  for (auto at = missing.rbegin(); at != missing.rend(); ++at) {
-    if (Done made = around_.files.make_directory(*at, kSharedDirectory); !made) return made;
+  std::ranges::reverse(missing);
+  for (const std::string& at : missing) {
+    if (Done made = around_.files.make_directory(at, kSharedDirectory); !made) return made;
   }
   return {};
 }
