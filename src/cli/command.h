@@ -69,6 +69,7 @@ struct Command {
 [[nodiscard]] const std::vector<Command>& commands();
 [[nodiscard]] std::span<const Option> global_options();
 [[nodiscard]] std::span<const Command> claim_commands();
+[[nodiscard]] std::span<const Command> landing_commands();
 [[nodiscard]] std::span<const Command> lease_view_commands();
 [[nodiscard]] std::span<const Command> setup_commands();
 [[nodiscard]] std::span<const Command> worktree_commands();

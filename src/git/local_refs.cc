@@ -25,10 +25,10 @@ Result<LocalRefs::End> GitLocalRefs::move(const std::vector<RefMove>& moves,
   std::string commands = "start\n";
   for (const RefMove& move : moves) commands += command_for(move);
   commands += "prepare\ncommit\n";
-  const Result<ProgramEnd> end =
-      git_.run({.git_dir = common_dir_,
-                .arguments = {"-c", "core.fsync=all", "update-ref", "-m", reason, "--stdin"},
-                .input = commands});
+  const Result<ProgramEnd> end = git_.run({.git_dir = common_dir_,
+                                           .arguments = {"update-ref", "-m", reason, "--stdin"},
+                                           .input = commands,
+                                           .settings = {"core.fsync=all"}});
   if (!end) return fail(end.error());
   if (end->succeeded()) return End{.kind = End::Kind::moved, .why = {}};
   // git says 128 itself when it refuses; above that a signal ended it, perhaps between two refs.

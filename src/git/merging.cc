@@ -46,9 +46,10 @@ Result<Merging::MergedTree> Merging::merged_tree(const std::string& ours,
                                                  const std::string& theirs) const {
   const Result<ProgramEnd> end =
       git_.run({.git_dir = git_dir_,
-                .arguments = {"-c", "core.fsync=all", "merge-tree", "--write-tree", "--name-only",
-                              "--no-messages", "-z", ours, theirs},
-                .input = {}});
+                .arguments = {"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z",
+                              ours, theirs},
+                .input = {},
+                .settings = {"core.fsync=all"}});
   if (!end) return fail(end.error());
   const bool conflicts = end->cut == ProgramEnd::Cut::no && end->exit_code == 1;
   if (!end->succeeded() && !conflicts) {
@@ -70,14 +71,15 @@ Result<Merging::MergedTree> Merging::merged_tree(const std::string& ours,
 }
 
 Result<std::string> Merging::commit(const NewCommit& commit) const {
-  std::vector<std::string> arguments{"-c", "core.fsync=all", "commit-tree", commit.tree};
+  std::vector<std::string> arguments{"commit-tree", commit.tree};
   for (const std::string& parent : commit.parents)
     arguments.insert(arguments.end(), {"-p", parent});
   arguments.insert(arguments.end(), {"-F", "-"});
   const Result<ProgramEnd> end = git_.run({.git_dir = git_dir_,
                                            .arguments = std::move(arguments),
                                            .input = commit.message,
-                                           .environment = commit.environment});
+                                           .environment = commit.environment,
+                                           .settings = {"core.fsync=all"}});
   if (!end) return fail(end.error());
   if (end->succeeded()) return std::string(trim(end->out));
   return fail(ErrorKind::refused, fmt::format("git cannot commit: {}", complaint_of(*end)),

@@ -341,6 +341,7 @@ Result<PushEnd> RemoteRefs::push(const std::vector<RefMove>& moves, From from) {
   arguments.insert(arguments.end(), {"--", place_.remote});
   for (const RefMove& move : moves) arguments.push_back(move.to + ":" + move.name);
   GitProgram::Call push = remote_call(std::move(arguments));
+  push.settings = {"push.followTags=false"};
   if (from == From::users) {
     push.git_dir = place_.common_dir;
     push.environment.push_back(borrowing_ours());

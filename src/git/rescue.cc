@@ -20,6 +20,7 @@ std::vector<std::string> staying_refs(const KeepRequest& request) {
   std::vector<std::string> staying{"--exclude=refs/dibs/*"};
   for (const std::string& ref : request.going) staying.push_back("--exclude=" + ref);
   staying.emplace_back("--glob=refs/*");
+  staying.insert(staying.end(), request.landed.begin(), request.landed.end());
   return staying;
 }
 

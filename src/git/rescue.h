@@ -28,6 +28,8 @@ struct KeepRequest {
   std::string why;
   std::string agent = {};
   std::vector<std::string> going = {};  // refs that will be deleted, such as refs/heads/dibs/42
+  std::vector<std::string> landed =
+      {};  // commits that need not be kept, in whatever form they went
 };
 
 /// What a snapshot says about itself.

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kDaySecs = 86'400;
 
-constexpr std::array<SettingSpec, 16> kSpecs{{
+constexpr std::array<SettingSpec, 17> kSpecs{{
     {.key = "coordination.default_ttl_secs",
      .type = SettingType::integer,
      .fallback = "600",
@@ -101,6 +101,11 @@ constexpr std::array<SettingSpec, 16> kSpecs{{
      .meaning =
          "the folder that new worktrees are made in; when empty, REPOSITORY.worktrees beside "
          "it"},
+    {.key = "landing.mode",
+     .type = SettingType::choice,
+     .fallback = "merge",
+     .choices = "merge|rebase|squash",
+     .meaning = "how `done` lands when --mode is not given"},
     {.key = "landing.target",
      .type = SettingType::name,
      .fallback = "",

@@ -180,19 +180,6 @@ Result<std::vector<PastEvent>> past_of(Ledger& ledger, const LeaseRef& ref) {
   return std::move(history->events);
 }
 
-// A refusal for want of a lease, made precise: it was lost, and how, or there never was one. By
-// resource, another may hold it by now; what the caller needs to know is that it lost it.
-Error explained(Ledger& ledger, const Error& error, const Claimant& who, const LeaseRef& ref) {
-  const bool taken = error.kind == ErrorKind::held && std::holds_alternative<Resource>(ref);
-  if (error.kind != ErrorKind::not_found && !taken) return error;
-  const Result<std::vector<PastEvent>> past = past_of(ledger, ref);
-  if (!past) return past.error();
-  const Error absence = explain_absence(*past, who, ref);
-  const bool lost =
-      absence.kind == ErrorKind::lease_lost && own_release(*past, who, ref) == nullptr;
-  return taken && !lost ? error : absence;
-}
-
 /// What every verb on one lease of the caller's own starts from.
 struct Asked {
   LeaseRef ref;
@@ -252,6 +239,17 @@ Result<std::vector<ListedLease>> survey(Workspace& workspace, const Selection& s
 }
 
 }  // namespace
+
+Error explained(Ledger& ledger, const Error& error, const Claimant& who, const LeaseRef& ref) {
+  const bool taken = error.kind == ErrorKind::held && std::holds_alternative<Resource>(ref);
+  if (error.kind != ErrorKind::not_found && !taken) return error;
+  const Result<std::vector<PastEvent>> past = past_of(ledger, ref);
+  if (!past) return past.error();
+  const Error absence = explain_absence(*past, who, ref);
+  const bool lost =
+      absence.kind == ErrorKind::lease_lost && own_release(*past, who, ref) == nullptr;
+  return taken && !lost ? error : absence;
+}
 
 std::optional<Strategy> parse_strategy(std::string_view name) {
   if (name == "retry") return Strategy::retry;

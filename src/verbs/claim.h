@@ -97,6 +97,11 @@ struct Cleanup {
 [[nodiscard]] std::optional<std::string> expiry_warning(const HeldLease& held, const Instant& now,
                                                         std::int64_t threshold_pct);
 
+// A refusal for want of a lease, made precise: it was lost, and how, or there never was one. By
+// resource, another may hold it by now; what the caller needs to know is that it lost it.
+[[nodiscard]] Error explained(Ledger& ledger, const Error& error, const Claimant& who,
+                              const LeaseRef& ref);
+
 // Checks at the edge, shared with the heartbeat.
 [[nodiscard]] Result<LeaseRef> parse_lease_ref(const std::string& text);
 [[nodiscard]] Selection selection_of(const LeaseRef& ref);

@@ -1,0 +1,79 @@
+#include "verbs/checkout.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "git/commits.h"
+#include "git/local_refs.h"
+#include "git/worktrees.h"
+
+namespace dibs::verbs {
+
+namespace {
+
+bool run_in(const Surroundings& around, const Repository& checkout,
+            std::vector<std::string> arguments) {
+  const Result<ProgramEnd> end = around.git.run({.git_dir = checkout.git_dir,
+                                                 .arguments = std::move(arguments),
+                                                 .input = {},
+                                                 .most_ms = kWholeTreeMs,
+                                                 .work_tree = checkout.root});
+  return end && end->succeeded();
+}
+
+// The branch moved under it. git's two-tree merge carries changes that are not in the way; if some
+// are, HEAD goes back to where the files are, so that a commit cannot undo what has landed.
+std::optional<std::string> follow(const Surroundings& around, const Repository& checkout,
+                                  const Target& target, const std::string& commit) {
+  (void)run_in(around, checkout, {"update-index", "-q", "--refresh"});
+  if (run_in(around, checkout, {"read-tree", "-m", "-u", target.commit, commit}))
+    return std::nullopt;
+  (void)run_in(
+      around, checkout,
+      {"update-ref", "--no-deref", "-m", "dibs: left where it was", "HEAD", target.commit});
+  const std::string place = shell_word(checkout.root);
+  return fmt::format(
+      "{0} is checked out in {1} with changes that are in the way; that checkout stays at {2}. "
+      "Bring it along with: git -C {3} stash && git -C {3} switch {4} && git -C {3} stash pop",
+      printable(target.branch), printable(checkout.root), target.commit.substr(0, 12), place,
+      shell_word(target.branch));
+}
+
+// The remote's branch moved; the user's own of that name is brought along where it only lags
+// behind.
+std::optional<std::string> catch_up(const Surroundings& around, const Target& target,
+                                    const std::string& commit) {
+  const std::string ref = "refs/heads/" + target.branch;
+  const Commits commits(around.git, around.common_dir);
+  const Result<std::optional<std::string>> own = commits.find(ref);
+  if (!own || !own->has_value()) return std::nullopt;
+  const Result<bool> lags = commits.is_ancestor(**own, commit);
+  if (!lags || !*lags) return std::nullopt;
+  const Result<std::optional<FoundWorktree>> checkout = Worktrees(around).on_branch(target.branch);
+  if (!checkout) return std::nullopt;
+  if (!checkout->has_value()) {
+    (void)GitLocalRefs(around.git, around.common_dir)
+        .move({{.name = ref, .from = **own, .to = commit}}, "dibs: follow " + target.remote);
+    return std::nullopt;
+  }
+  const Repository& place = (*checkout)->repository;
+  if (run_in(around, place, {"merge", "--ff-only", "--quiet", "--no-stat", commit}))
+    return std::nullopt;
+  return fmt::format(
+      "{} in {} has changes that are in the way; bring it along with: git -C {} "
+      "merge --ff-only {}/{}",
+      printable(target.branch), printable(place.root), shell_word(place.root),
+      shell_word(target.remote), shell_word(target.branch));
+}
+
+}  // namespace
+
+std::optional<std::string> bring_checkout_along(const Surroundings& around, const Target& target,
+                                                const std::string& commit) {
+  if (!target.remote.empty()) return catch_up(around, target, commit);
+  const Result<std::optional<FoundWorktree>> checkout = Worktrees(around).on_branch(target.branch);
+  if (!checkout || !checkout->has_value()) return std::nullopt;
+  return follow(around, (*checkout)->repository, target, commit);
+}
+
+}  // namespace dibs::verbs

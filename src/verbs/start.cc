@@ -1,0 +1,159 @@
+// `start`: the lease first, because whoever does not get it has nothing to clear up; then the
+// worktree, under the name that the lease says.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "git/commits.h"
+#include "verbs/landing.h"
+#include "verbs/target.h"
+#include "verbs/work_site.h"
+
+namespace dibs::verbs {
+
+namespace {
+
+constexpr int kBranchesMax = 100;
+
+// What is left of an earlier try keeps its branch; this one gets the next.
+Result<std::string> free_branch(const Commits& commits, const std::string& wanted) {
+  for (int n = 1; n <= kBranchesMax; ++n) {
+    const std::string name = n == 1 ? wanted : fmt::format("{}-{}", wanted, n);
+    const Result<std::optional<std::string>> there = commits.find("refs/heads/" + name);
+    if (!there) return fail(there.error());
+    if (!there->has_value()) return name;
+  }
+  return fail(ErrorKind::refused,
+              fmt::format("there are {} branches like {} already", kBranchesMax, wanted),
+              fmt::format("delete those that are not needed: git branch --list {}",
+                          shell_word(wanted + "*")));
+}
+
+// The lease that this agent has on the item already, from whichever worktree.
+Result<std::optional<ListedLease>> own_lease(Workspace& workspace, const Resource& item) {
+  const Result<AgentId> agent = workspace.agent();
+  if (!agent) return fail(agent.error());
+  const Result<Status> now = status(workspace, item.key().text);
+  if (!now) return fail(now.error());
+  for (const ListedLease& entry : now->leases) {
+    if (entry.lease.agent == *agent) return entry;
+  }
+  return std::nullopt;
+}
+
+/// What is decided before anything is taken.
+struct Plan {
+  Resource item;
+  Target target;
+  std::string path;
+  std::string branch;
+  WorktreeId worktree;
+};
+
+Result<Plan> plan_for(Workspace& workspace, const Start& request, const Resource& item) {
+  const Result<Target> target = find_target(workspace);
+  if (!target) return fail(target.error());
+  const Result<const Repository*> repository = workspace.repository();
+  if (!repository) return fail(repository.error());
+  const Result<std::string> usual = default_worktree_path(workspace, item.name);
+  if (!usual) return fail(usual.error());
+  const Result<std::string> branch = free_branch(
+      Commits(workspace.system().git, (*repository)->common_dir), branch_for_item(item.name));
+  if (!branch) return fail(branch.error());
+  Plan plan{.item = item,
+            .target = *target,
+            .path = request.path.value_or(*usual),
+            .branch = *branch,
+            .worktree = new_worktree_id(workspace.system().random)};
+  if (!plan.path.starts_with('/'))
+    plan.path = workspace.system().current_directory + "/" + plan.path;
+  // Looked at again when it is made; but whoever typed a wrong path should not hold the item.
+  const Result<std::optional<FileStatus>> there = workspace.system().files.status(plan.path);
+  if (there && there->has_value() && (*there)->kind != FileKind::directory) {
+    return fail(ErrorKind::refused, fmt::format("{} is there already", printable(plan.path)),
+                "choose another place with --path");
+  }
+  return plan;
+}
+
+Result<HeldLease> take(Workspace& workspace, const Start& request, const Plan& plan) {
+  Acquire acquire_request;
+  acquire_request.resources = {plan.item.key().text};
+  acquire_request.ttl_secs = request.ttl_secs;
+  acquire_request.strategy = request.strategy;
+  acquire_request.pid = request.pid;
+  acquire_request.reason = request.reason;
+  acquire_request.elsewhere = {.worktree = plan.worktree, .branch = plan.branch};
+  const Result<Grants> grants = acquire(workspace, acquire_request);
+  if (!grants) return fail(grants.error());
+  return grants->front();
+}
+
+// The worktree could not be made: nobody should have to wait for an item that nobody works on.
+void give_back(Workspace& workspace, const Plan& plan, const HeldLease& held) {
+  const Result<Ledger*> ledger = workspace.ledger();
+  const Result<Claimant> who = workspace.claimant_in(plan.worktree, plan.branch);
+  if (!ledger || !who) return;
+  const LeaseRef lease = held.lease.id;
+  const auto settled = (*ledger)->settle<Grants>(selection_of(lease), [&](const Board& board) {
+    return dibs::release(board, *who, lease, "the worktree could not be made");
+  });
+  if (!settled) workspace.warn(settled.error().message);
+}
+
+Result<std::optional<Started>> started_before(Workspace& workspace, const ListedLease& own) {
+  const Result<std::optional<FoundWorktree>> worktree =
+      worktree_called(workspace, own.lease.worktree);
+  if (!worktree) return fail(worktree.error());
+  if (!worktree->has_value() || (*worktree)->is_main()) return std::nullopt;
+  const Repository& repository = (*worktree)->repository;
+  return Started{.held = {.resource = own.resource, .lease = own.lease, .already_held = true},
+                 .path = repository.root,
+                 .branch = current_branch(workspace.system().files, repository),
+                 .target = {},
+                 .base = {}};
+}
+
+}  // namespace
+
+Result<Started> start(Workspace& workspace, const Start& request) {
+  const Result<Resource> item = parse_item(request.item);
+  if (!item) return fail(item.error());
+  const Result<Surroundings> around = surroundings(workspace);
+  if (!around) return fail(around.error());
+  const Result<std::optional<ListedLease>> own = own_lease(workspace, *item);
+  if (!own) return fail(own.error());
+  if (own->has_value()) {
+    Result<std::optional<Started>> before = started_before(workspace, **own);
+    if (!before) return fail(before.error());
+    if (before->has_value()) return **std::move(before);
+  }
+  const Result<Plan> plan = plan_for(workspace, request, *item);
+  if (!plan) return fail(plan.error());
+  const Result<Claimant> here = workspace.claimant();
+  if (!here) return fail(here.error());
+  // Held from here, without a worktree of its own yet: it moves there.
+  const bool moves = own->has_value() && (*own)->lease.session == here->session;
+  Result<HeldLease> held = moves ? transfer(workspace, {.lease = (*own)->lease.id.text,
+                                                        .to_agent = here->agent.text,
+                                                        .to_worktree = plan->worktree.text,
+                                                        .to_session = std::nullopt})
+                                 : take(workspace, request, *plan);
+  if (!held) return fail(held.error());
+  const Result<Repository> made = Worktrees(*around).add({.path = plan->path,
+                                                          .branch = plan->branch,
+                                                          .base = plan->target.commit,
+                                                          .id = plan->worktree});
+  if (!made) {
+    give_back(workspace, *plan, *held);
+    return fail(made.error());
+  }
+  return Started{.held = *std::move(held),
+                 .path = made->root,
+                 .branch = plan->branch,
+                 .target = plan->target.branch,
+                 .base = plan->target.commit};
+}
+
+}  // namespace dibs::verbs
