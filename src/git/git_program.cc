@@ -11,16 +11,20 @@ namespace dibs {
 
 namespace {
 
-// Of git's own variables, those that say how to reach a remote and who commits. The rest (GIT_DIR,
-// GIT_INDEX_FILE, GIT_CONFIG_*, …) say which repository and which settings, and that is ours to
-// say.
-constexpr std::array<std::string_view, 10> kKept{
-    "GIT_ASKPASS", "GIT_EXEC_PATH", "GIT_HTTP_", "GIT_PROXY_",  "GIT_SSH",
-    "GIT_SSL_",    "GIT_TRACE",     "GIT_CURL_", "GIT_AUTHOR_", "GIT_COMMITTER_"};
+// Of git's own variables, those that say who the user is and how to reach a remote. The rest
+// (GIT_DIR, GIT_INDEX_FILE, GIT_CONFIG_*, …) say which repository and which settings, and that is
+// ours to say.
+constexpr std::array<std::string_view, 13> kKept{
+    "GIT_ASKPASS",       "GIT_EXEC_PATH",     "GIT_HTTP_",          "GIT_PROXY_",  "GIT_SSH",
+    "GIT_SSL_",          "GIT_TRACE",         "GIT_CURL_",          "GIT_AUTHOR_", "GIT_COMMITTER_",
+    "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"};
 
 bool is_kept(std::string_view variable) {
-  if (!variable.starts_with("GIT_"))
-    return !variable.starts_with("LC_") && !variable.starts_with("LANG");
+  if (!variable.starts_with("GIT_")) {
+    // The language is ours to say, and a window that asks for a password would hold us up.
+    return !variable.starts_with("LC_") && !variable.starts_with("LANG") &&
+           !variable.starts_with("SSH_ASKPASS");
+  }
   return std::ranges::any_of(kKept,
                              [&](std::string_view kept) { return variable.starts_with(kept); });
 }
@@ -63,12 +67,12 @@ std::string place_of(const std::string& git_dir) {
 }
 
 Result<ProgramEnd> GitProgram::run(const Call& call) const {
-  ProgramCall program{
-      .command = {"git", "--git-dir=" + call.git_dir, "-c", "core.hooksPath=/dev/null"},
-      .directory = call.directory,
-      .input = call.input,
-      .environment = safe_environment(environment_()),
-      .most_ms = call.most_ms};
+  ProgramCall program{.command = {"git", "--git-dir=" + call.git_dir, "-c",
+                                  "core.hooksPath=/dev/null", "-c", "core.askPass="},
+                      .directory = call.directory,
+                      .input = call.input,
+                      .environment = safe_environment(environment_()),
+                      .most_ms = call.most_ms};
   if (program.directory.empty())
     program.directory = call.work_tree.empty() ? place_of(call.git_dir) : call.work_tree;
   if (!call.work_tree.empty()) program.command.push_back("--work-tree=" + call.work_tree);

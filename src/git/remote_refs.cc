@@ -51,6 +51,11 @@ constexpr std::array<std::string_view, 11> kRefused{
 constexpr std::array<std::string_view, 2> kRefusedUnsent{
     "does not support --atomic push", "': The requested URL returned error: 403"};
 
+// The same, but it may be otherwise the next time.
+constexpr std::array<std::string_view, 4> kUnsent{"Authentication failed for '",
+                                                  "could not read Username",
+                                                  "could not read Password", "unable to access '"};
+
 bool says_any(std::string_view text, std::span<const std::string_view> words) {
   return std::ranges::any_of(words, [&](std::string_view word) { return contains(text, word); });
 }
@@ -84,6 +89,7 @@ PushEnd judge_push(const ProgramEnd& end, const std::vector<RefMove>& moves) {
   if (all_moved) return {.kind = PushEnd::Kind::moved, .why = {}};
   if (says_any(end.err, kRefusedUnsent))
     return {.kind = PushEnd::Kind::refused, .why = complaint_of(end)};
+  if (says_any(end.err, kUnsent)) return {.kind = PushEnd::Kind::unsent, .why = complaint_of(end)};
   if (!all_told || (why.empty() && end.succeeded()))
     return {.kind = PushEnd::Kind::unknown, .why = complaint_of(end)};
   const bool turned_down = std::ranges::any_of(reports, [](const auto& entry) {
@@ -138,11 +144,13 @@ Result<std::string> RemoteRefs::make(unsigned directory_mode) {
   std::string text = fmt::format("[core]\n\trepositoryformatversion = {}\n\tbare = true\n",
                                  *format == "sha256" ? 1 : 0);
   if (*format == "sha256") text += "[extensions]\n\tobjectFormat = sha256\n";
-  // Ours first: of two places a ref may be remembered in, git takes the first. What must hold
+  // Ours first: of two places a ref may be remembered in, git takes the first. Also first what the
+  // user may set otherwise: a server that does not answer is not waited for. What must hold
   // whatever the user set comes last.
-  text +=
-      fmt::format("[remote \"{0}\"]\n\tfetch = +{1}*:{1}*\n[include]\n\tpath = \"{2}/config\"\n",
-                  place_.remote, place_.prefix, place_.common_dir);
+  text += fmt::format(
+      "[http]\n\tlowSpeedLimit = 1\n\tlowSpeedTime = 30\n[remote \"{0}\"]\n\tfetch = "
+      "+{1}*:{1}*\n[include]\n\tpath = \"{2}/config\"\n",
+      place_.remote, place_.prefix, place_.common_dir);
   text +=
       "[core]\n\tbare = true\n\tfsync = none\n\tlogAllRefUpdates = false\n[gc]\n\tauto = "
       "0\n[fetch]\n"

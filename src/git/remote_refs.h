@@ -32,6 +32,7 @@ struct PushEnd {
     moved,
     lost,     // another was faster: a ref is not where it was seen
     refused,  // the remote will not have it, however often we try
+    unsent,   // the remote could not be reached; nothing has happened
     unknown,  // it may have happened
   };
   Kind kind = Kind::unknown;

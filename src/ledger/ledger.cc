@@ -8,6 +8,7 @@ namespace dibs {
 
 namespace {
 constexpr int kRacesMax = 16;
+constexpr int kUnknownsMax = 3;
 constexpr std::uint64_t kFirstPauseMs = 2;
 constexpr std::uint64_t kLongestPauseMs = 500;
 
@@ -39,6 +40,7 @@ Result<Board> Ledger::look(const Selection& selection) {
 
 Result<std::optional<Fence>> Ledger::settle_changes(const Selection& selection,
                                                     const Judge& judge) {
+  int unknowns = 0;
   for (int race = 0; race < kRacesMax; ++race) {
     if (race > 1) {
       // The first lost race is tried again at once: a store that can holds its lock for it.
@@ -65,26 +67,34 @@ Result<std::optional<Fence>> Ledger::settle_changes(const Selection& selection,
                                   .refs = std::move(changes->refs),
                                   .gives_back = changes->gives_back};
     if (Done fits = within_bounds(transaction); !fits) return fail(fits.error());
-    const Result<std::optional<Fence>> fence = commit(transaction);
+    const Result<Outcome> outcome = store_.commit(transaction);
+    if (!outcome) return fail(outcome.error());
+    const Result<std::optional<Fence>> fence = fence_of(transaction, *outcome);
     if (!fence) return fail(fence.error());
     if (fence->has_value()) return only_confirms ? std::optional<Fence>() : *fence;
+    // It did not happen, and it was not another who was faster.
+    const auto* unknown = std::get_if<OutcomeUnknown>(&*outcome);
+    if (unknown != nullptr && ++unknowns == kUnknownsMax) {
+      return fail(ErrorKind::unreachable,
+                  fmt::format("the store does not take the change: {}", unknown->why),
+                  "see what is wrong with: dibs doctor");
+    }
   }
   return fail(ErrorKind::contended, fmt::format("others were faster {} times in a row", kRacesMax),
               "run the command again");
 }
 
-// Nothing when another was faster.
-Result<std::optional<Fence>> Ledger::commit(const Transaction& transaction) {
-  const Result<Outcome> outcome = store_.commit(transaction);
-  if (!outcome) return fail(outcome.error());
-  if (const auto* unknown = std::get_if<OutcomeUnknown>(&*outcome))
+// Nothing when it did not happen and may be tried again.
+Result<std::optional<Fence>> Ledger::fence_of(const Transaction& transaction,
+                                              const Outcome& outcome) {
+  if (const auto* unknown = std::get_if<OutcomeUnknown>(&outcome))
     return look_for(transaction, unknown->why);
-  if (const auto* moved = std::get_if<RefsMoved>(&*outcome)) {
+  if (const auto* moved = std::get_if<RefsMoved>(&outcome)) {
     return fail(ErrorKind::contended,
                 fmt::format("a branch is not where it was any more: {}", moved->why),
                 "run the command again");
   }
-  const auto* committed = std::get_if<Committed>(&*outcome);
+  const auto* committed = std::get_if<Committed>(&outcome);
   return committed == nullptr ? std::nullopt : std::optional(committed->fence);
 }
 
@@ -118,6 +128,10 @@ Result<std::optional<Fence>> Ledger::look_for(const Transaction& transaction,
                (record == nullptr ? std::nullopt : std::optional(record->version));
       });
   if (untouched) return std::optional<Fence>();
+  // What was removed leaves no record with the nonce, but its line is in the history.
+  const Result<History> history = store_.history(
+      {.since = {}, .resource = {}, .mentioning = transaction.nonce.hex(), .newest = 1});
+  if (history && !history->events.empty()) return Fence{history->events.back().seq};
   return fail(unknown);
 }
 

@@ -65,7 +65,8 @@ class Ledger {
   [[nodiscard]] Result<Board> board_of(const View& view);
   [[nodiscard]] std::optional<std::string> how_it_ended(const ProcessTie& process,
                                                         const View& view);
-  [[nodiscard]] Result<std::optional<Fence>> commit(const Transaction& transaction);
+  [[nodiscard]] Result<std::optional<Fence>> fence_of(const Transaction& transaction,
+                                                      const Outcome& outcome);
   // After an unknown outcome: the fence if it happened, nothing if it did not and may be tried
   // again.
   [[nodiscard]] Result<std::optional<Fence>> look_for(const Transaction& transaction,

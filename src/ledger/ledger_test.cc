@@ -214,15 +214,39 @@ TEST_F(LedgerTest, NeverTakesAnothersWriteForItsOwnUnknownOne) {
   EXPECT_EQ(settled.error().kind, ErrorKind::unreachable);
 }
 
-TEST_F(LedgerTest, DoesNotCallAReleaseDoneWhenItCannotBeToldFromAnothers) {
+TEST_F(LedgerTest, FindsOutThatAnUnknownReleaseHappened) {
   ASSERT_TRUE(take(request(who("a"))));
   store_.next_commit([&](const Transaction& transaction) -> Result<Outcome> {
     (void)commit_for_real(transaction);
     return OutcomeUnknown{"the line went dead"};
   });
   const auto settled = give_back(who("a"));
+  ASSERT_TRUE(settled);
+  EXPECT_EQ(settled->fence, Fence{2});
+}
+
+TEST_F(LedgerTest, NeverTakesAnothersRemovalForItsOwnRelease) {
+  ASSERT_TRUE(take(request(who("a"))));
+  store_.next_commit([&](const Transaction& transaction) -> Result<Outcome> {
+    Transaction theirs = transaction;
+    theirs.nonce = random_.nonce();
+    (void)commit_for_real(theirs);
+    return OutcomeUnknown{"the line went dead"};
+  });
+  const auto settled = give_back(who("a"));
   ASSERT_FALSE(settled);
   EXPECT_EQ(settled.error().kind, ErrorKind::unreachable);
+}
+
+TEST_F(LedgerTest, GivesUpSoonOnAStoreThatNeverSaysWhatHappened) {
+  for (int i = 0; i < 3; ++i) {
+    store_.next_commit(
+        [](const Transaction&) -> Result<Outcome> { return OutcomeUnknown{"the line went dead"}; });
+  }
+  const auto settled = take(request(who("a")));
+  ASSERT_FALSE(settled);
+  EXPECT_EQ(settled.error().kind, ErrorKind::unreachable);
+  EXPECT_EQ(store_.commits, 3);
 }
 
 TEST_F(LedgerTest, PassesOnThatTheStoreCannotBeReached) {

@@ -70,6 +70,14 @@ Done check_remote(const GitProgram& git, const GitStorePlace& place) {
                           shell_word(place.remote)));
 }
 
+Error unwritable(const std::string& remote, const std::string& why) {
+  return {
+      .kind = ErrorKind::unreachable,
+      .message = fmt::format("the remote {} cannot be written: {}", printable(remote), why),
+      .hint = fmt::format("see whether git reaches it: git push --dry-run {}", shell_word(remote)),
+      .fields = {}};
+}
+
 Done push_beginning(RemoteRefs& remote, const RefMove& beginning) {
   const Result<PushEnd> end = remote.push({beginning});
   if (!end) return fail(end.error());
@@ -85,11 +93,11 @@ Done push_beginning(RemoteRefs& remote, const RefMove& beginning) {
       return fail(ErrorKind::refused,
                   fmt::format("the remote {} does not take dibs' refs: {}", name, end->why),
                   "if it takes branches only: dibs config set store.ref_prefix refs/heads/dibs/");
+    case PushEnd::Kind::unsent:
     case PushEnd::Kind::unknown:
       break;
   }
-  return fail(ErrorKind::unreachable,
-              fmt::format("the remote {} cannot be written: {}", name, end->why));
+  return fail(unwritable(remote.place().remote, end->why));
 }
 
 }  // namespace
@@ -220,6 +228,8 @@ Result<Outcome> GitStore::try_once(const Transaction& transaction, const Sight& 
                   fmt::format("the remote {} does not take the change: {}",
                               printable(place_.remote), end->why),
                   "see what it allows with: dibs doctor");
+    case PushEnd::Kind::unsent:
+      return fail(unwritable(place_.remote, end->why));
     case PushEnd::Kind::unknown:
       break;
   }

@@ -12,10 +12,10 @@ bool selected(const Selection& selection, const Record& record) {
   return std::ranges::find(selection.keys, record.key) != selection.keys.end();
 }
 
-bool selected(const HistoryQuery& query, const PastEvent& past) {
+bool selected(const HistoryQuery& query, const PastEvent& past, const std::string& text) {
   if (past.seq <= query.since.seq) return false;
   if (query.resource && past.event.resource != *query.resource) return false;
-  return !query.mentioning || to_json(past).find(*query.mentioning) != std::string::npos;
+  return !query.mentioning || text.find(*query.mentioning) != std::string::npos;
 }
 }  // namespace
 
@@ -56,7 +56,8 @@ Result<Outcome> MemoryStore::commit(const Transaction& transaction) {
   }
   const std::int64_t now_ms = clock_.now().unix_ms;
   for (const Event& event : transaction.events) {
-    events_.push_back({.seq = seq_, .unix_ms = now_ms, .event = event});
+    const PastEvent past{.seq = seq_, .unix_ms = now_ms, .event = event};
+    lines_.push_back({.past = past, .text = transaction.nonce.hex() + to_json(past)});
   }
   changed_.notify_all();
   return Committed{Fence{seq_}};
@@ -71,8 +72,8 @@ Result<Cursor> MemoryStore::wait(Cursor since, std::int64_t most_ms) {
 Result<History> MemoryStore::history(const HistoryQuery& query) {
   const std::lock_guard lock(mutex_);
   History history{.events = {}, .cursor = {seq_}};
-  for (const PastEvent& past : events_) {
-    if (selected(query, past)) history.events.push_back(past);
+  for (const Line& line : lines_) {
+    if (selected(query, line.past, line.text)) history.events.push_back(line.past);
   }
   if (history.events.size() > query.newest) {
     history.events.erase(history.events.begin(),

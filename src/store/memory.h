@@ -27,7 +27,11 @@ class MemoryStore final : public Store {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<Key, Record> records_;
-  std::vector<PastEvent> events_;
+  struct Line {
+    PastEvent past;
+    std::string text;  // what a query may look for in it
+  };
+  std::vector<Line> lines_;
   std::uint64_t seq_ = 0;
 };
 

@@ -85,7 +85,7 @@ using Outcome = std::variant<Committed, LostRace, RefsMoved, OutcomeUnknown>;
 struct HistoryQuery {
   Cursor since;                           // those after this
   std::optional<Key> resource;            // only about this resource
-  std::optional<std::string> mentioning;  // only lines with this text in them, such as a lease id
+  std::optional<std::string> mentioning;  // only lines with this text: a lease id, a nonce in hex
   std::size_t newest = 1000;              // at most this many, the newest; returned oldest first
 };
 

@@ -312,6 +312,18 @@ TEST_P(StoreContract, FindsEveryEventThatMentionsAText) {
   EXPECT_TRUE(leases_in({.mentioning = "L9"}).empty());
 }
 
+TEST_P(StoreContract, FindsACommitByItsNonceAlsoWhenItRemovedTheRecord) {
+  put("item:1", "1", {event("item:1", "L1")});
+  Transaction removal = change({}, {{.key = {"item:1"}, .value = std::nullopt}});
+  removal.events = {event("item:1", "L1", Op::release)};
+  const Outcome outcome = commit(*store_, removal);
+  put("item:2", "1", {event("item:2", "L2")});
+  const std::vector<PastEvent> found = history({.mentioning = removal.nonce.hex()}).events;
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.front().event.op, Op::release);
+  EXPECT_EQ(Fence{found.front().seq}, std::get<Committed>(outcome).fence);
+}
+
 TEST_P(StoreContract, FollowsHistoryWithoutGapOrRepeat) {
   Cursor at;
   Texts seen;

@@ -127,6 +127,8 @@ def a_wrong_password_is_exit_11_and_nobody_is_asked():
                 reply.expect(11)
                 check.equal(reply.out, "", f"{command}")
                 check.contains(reply.error()["message"], "Authentication failed")
+                check.absent(reply.error()["message"], "not known")  # nothing was sent
+                check.contains(reply.error()["message"], "origin")
             check_unsaid(WRONG, two, all_said(reply))
             check_unsaid(PASSWORD, two, all_said(reply))
         check.true(WRONG not in (remote.dir / "credentials").read_text(), "git never tried the wrong password")
@@ -147,6 +149,33 @@ def a_terminal_is_not_asked_for_a_password():
             code, said = on_terminal(clone, DIBS, *words, env=ASKING)
             check.equal(code, 11, f"{words} {said}")
             check.contains(said, "terminal prompts disabled")
+
+
+@case
+def a_window_is_not_asked_for_a_password_either():
+    with HttpRemote(clones=1) as remote:
+        clone = remote.clones[0]
+        clone.git("config", "--unset", "credential.helper", cwd=clone.root)
+        asked = remote.dir / "asked"
+        window = remote.dir / "window"
+        window.write_text(f"#!/bin/sh\ntouch '{asked}'\n")
+        window.chmod(0o755)
+        clone.git("config", "core.askPass", str(window), cwd=clone.root)
+        for words in (["claim", "acquire", "43"], ["claim", "status", "42"]):
+            clone.refusal(11, *words, env={**ASKING, "SSH_ASKPASS": window, "DISPLAY": ":0"})
+        check.true(not asked.exists(), "it was asked")
+
+
+@case
+def settings_that_are_elsewhere_are_found():
+    with HttpRemote(clones=1) as remote:
+        clone = remote.clones[0]
+        helper = clone.git("config", "credential.helper", cwd=clone.root).strip()
+        clone.git("config", "--unset", "credential.helper", cwd=clone.root)
+        settings = remote.dir / "elsewhere"
+        settings.write_text(f'[credential]\n\thelper = "{helper}"\n')
+        clone.refusal(11, "claim", "status", "42", env=ASKING)
+        clone.acquire("42", env={**ASKING, "GIT_CONFIG_GLOBAL": settings})
 
 
 @case
