@@ -1,0 +1,66 @@
+// The files of a branch that nobody checks out: listed, read and changed in a repository's object
+// store alone. For a branch that serves as a shared table, one file a row.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "git/git_program.h"
+
+namespace dibs {
+
+struct BranchEntry {
+  std::string path;
+  std::string object;
+  std::uint64_t bytes = 0;
+  bool is_file = false;  // no folder, symbolic link or submodule
+};
+
+/// A new content, or none: then the file is removed, or the folder with all that is in it.
+struct FileChange {
+  std::string path;  // of letters, digits and ._-/ alone
+  std::optional<std::string> text;
+};
+
+class BranchFiles {
+ public:
+  // `directory` is a bare repository that has the commits asked about.
+  BranchFiles(const GitProgram& git, std::string directory)
+      : git_(git), directory_(std::move(directory)) {}
+
+  // What is at these paths in a commit; a path that ends in '/' stands for what is in that folder.
+  // No paths: everything there is.
+  [[nodiscard]] Result<std::vector<BranchEntry>> list(const std::string& commit,
+                                                      const std::vector<std::string>& paths) const;
+  // The contents of these objects, by their names. The caller has seen how large they are.
+  [[nodiscard]] Result<std::map<std::string, std::string>> read(
+      const std::vector<std::string>& objects) const;
+
+  struct NewCommit {
+    std::string parent;  // empty: it is the first
+    std::vector<FileChange> changes;
+    std::string message;
+    std::int64_t unix_ms = 0;
+  };
+  // Makes a commit with all files of its parent but the changed ones, and does not put it anywhere
+  // yet.
+  [[nodiscard]] Result<std::string> write(const NewCommit& commit) const;
+
+  // What the newest commits say that have this text in their message, at most so many.
+  [[nodiscard]] Result<std::vector<std::string>> messages(const std::string& commit,
+                                                          const std::string& containing,
+                                                          std::size_t most) const;
+
+ private:
+  [[nodiscard]] GitProgram::Call call(std::vector<std::string> arguments) const;
+
+  const GitProgram& git_;
+  std::string directory_;
+};
+
+}  // namespace dibs

@@ -1,0 +1,84 @@
+#include "git/branch_files.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "testing/git_site.h"
+
+namespace dibs {
+namespace {
+
+class Branch : public testing::TestWithParam<const char*> {
+ protected:
+  std::string commit(const std::string& parent, std::vector<FileChange> changes) {
+    const Result<std::string> made = files_.write(
+        {.parent = parent, .changes = std::move(changes), .message = "it's\n", .unix_ms = 1000});
+    EXPECT_TRUE(made) << made.error().message;
+    return made.value_or("");
+  }
+  std::vector<std::string> paths(const std::string& commit,
+                                 const std::vector<std::string>& wanted = {}) {
+    std::vector<std::string> names;
+    const auto entries = files_.list(commit, wanted);
+    for (const BranchEntry& entry : entries.value()) {
+      if (entry.is_file) names.push_back(entry.path);
+    }
+    return names;
+  }
+
+  GitSite site_{GetParam()};
+  BranchFiles files_{site_.git(), site_.remote()};
+};
+
+using Paths = std::vector<std::string>;
+
+TEST_P(Branch, EachCommitKeepsWhatItDoesNotChange) {
+  const std::string first = commit("", {{"a.yaml", "1"}, {"d/b", ""}, {"d/c", "3"}});
+  const std::string second = commit(first, {{"d/b", std::nullopt}, {"e", "4\n"}, {"a.yaml", "2"}});
+  EXPECT_EQ(paths(first), (Paths{"a.yaml", "d/b", "d/c"}));
+  EXPECT_EQ(paths(second), (Paths{"a.yaml", "d/c", "e"}));
+  EXPECT_EQ(paths(commit(second, {{"d", std::nullopt}, {"nowhere", std::nullopt}})),
+            (Paths{"a.yaml", "e"}));
+  EXPECT_EQ(paths(second, {"d/", "e", "x"}), (Paths{"d/c", "e"}));
+}
+
+TEST_P(Branch, ReadsContentsByObject) {
+  const std::string made = commit("", {{"a", "one\ntwo"}, {"b", ""}, {"c", "x 3\n"}});
+  std::vector<std::string> objects;
+  std::uint64_t bytes = 0;
+  const auto entries = files_.list(made, {});
+  for (const BranchEntry& entry : entries.value()) {
+    objects.push_back(entry.object);
+    bytes += entry.bytes;
+  }
+  EXPECT_EQ(bytes, 11U);
+  const auto texts = files_.read(objects);
+  ASSERT_TRUE(texts);
+  ASSERT_EQ(texts->size(), 3U);
+  EXPECT_EQ(texts->at(objects[0]), "one\ntwo");
+  EXPECT_EQ(texts->at(objects[1]), "");
+  EXPECT_EQ(texts->at(objects[2]), "x 3\n");
+  EXPECT_FALSE(files_.read({std::string(objects[0].size(), '1')})) << "there is none";
+}
+
+TEST_P(Branch, WritingMovesNoRef) {
+  (void)commit("", {{"a", "1"}});
+  const Result<std::string> refs = site_.git().output_of(
+      {.git_dir = site_.remote(), .arguments = {"for-each-ref"}, .input = {}}, ErrorKind::internal);
+  EXPECT_EQ(refs, "");
+  EXPECT_FALSE(files_.write({.parent = "nothing", .changes = {}, .message = "x"}));
+}
+
+TEST_P(Branch, FindsTheNewestMessagesWithAText) {
+  const std::string first = commit("", {{"a", "1"}});
+  const std::string second = commit(first, {{"a", "2"}});
+  EXPECT_EQ(files_.messages(second, "it's", 5), (Paths{"it's", "it's"}));
+  EXPECT_EQ(files_.messages(second, "it's", 1), (Paths{"it's"}));
+  EXPECT_EQ(files_.messages(second, ".", 5), (Paths{})) << "a text, not a pattern";
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, Branch, testing::Values("sha1", "sha256"));
+
+}  // namespace
+}  // namespace dibs
