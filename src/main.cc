@@ -35,6 +35,9 @@ dibs::GitStorePlace git_place(const dibs::StorePlace& place) {
           .common_dir = place.common_dir,
           .remote = std::string(place.settings.text("store.remote")),
           .prefix = std::string(place.settings.text("store.ref_prefix")),
+          .layout = std::string(place.settings.text("store.layout")),
+          .lock_branch = std::string(place.settings.text("store.lock_branch")),
+          .skew_margin_ms = place.settings.integer("store.skew_margin_secs") * 1000,
           .directory_mode = place.directory_mode};
 }
 
@@ -65,7 +68,8 @@ int main(int argc, char** argv) {
       .current_directory =
           ::getcwd(directory.data(), directory.size()) != nullptr ? directory.data() : "/"};
 
-  const dibs::GitStoreParts git_parts{.files = files, .clock = clock, .random = random, .git = git};
+  const dibs::GitStoreParts git_parts{
+      .files = files, .clock = clock, .random = random, .machine = machine, .git = git};
   const std::vector<dibs::StoreBackend> backends{
       {.kind = "local",
        .open =

@@ -11,15 +11,20 @@ namespace dibs::cli {
 
 namespace {
 
-constexpr std::array<Option, 1> kInitOptions{
+constexpr std::array<Option, 2> kInitOptions{
     {{.name = "--remote",
       .takes = Takes::text,
       .value = "NAME",
-      .meaning = "the git remote that --store git keeps leases on (default origin)"}}};
+      .meaning = "the git remote that --store git keeps leases on (default origin)"},
+     {.name = "--layout",
+      .takes = Takes::text,
+      .value = "NAME",
+      .meaning = "how they lie there: refs (default), or lock-branch to share with other tools",
+      .choices = "refs|lock-branch"}}};
 
 Done run_init(Invocation& call) {
-  const Result<verbs::Initialised> done =
-      verbs::init(call.workspace, {.remote = call.args.text("--remote")});
+  const Result<verbs::Initialised> done = verbs::init(
+      call.workspace, {.remote = call.args.text("--remote"), .layout = call.args.text("--layout")});
   if (!done) return fail(done.error());
   call.terminal.reply(JsonObject()
                           .add("directory", done->directory)

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kDaySecs = 86'400;
 
-constexpr std::array<SettingSpec, 17> kSpecs{{
+constexpr std::array<SettingSpec, 20> kSpecs{{
     {.key = "coordination.default_ttl_secs",
      .type = SettingType::integer,
      .fallback = "600",
@@ -80,6 +80,22 @@ constexpr std::array<SettingSpec, 17> kSpecs{{
      .fallback = "refs/dibs/",
      .meaning = "where the git store keeps its refs; refs/heads/dibs/ for hosts that take branches "
                 "only"},
+    {.key = "store.layout",
+     .type = SettingType::choice,
+     .fallback = "refs",
+     .choices = "refs|lock-branch",
+     .meaning = "how the git store lies on the remote: a ref a lease, or a branch of lock files "
+                "that other tools share"},
+    {.key = "store.lock_branch",
+     .type = SettingType::name,
+     .fallback = "aitask-locks",
+     .meaning = "the branch of layout lock-branch"},
+    {.key = "store.skew_margin_secs",
+     .type = SettingType::integer,
+     .fallback = "30",
+     .least = 0,
+     .most = 3600,
+     .meaning = "how far the clocks of two machines on one git store may be apart"},
     {.key = "store.allow_network_file_system",
      .type = SettingType::boolean,
      .fallback = "false",

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "model/record.h"
 #include "model/ref_move.h"
+#include "store/log_line.h"
 #include "store/upkeep.h"
 
 namespace dibs {
@@ -33,6 +34,9 @@ struct Turn {
   std::int64_t now_ms = 0;
   Nonce nonce;  // makes what is written in this turn unlike anything else
 };
+
+// What the commit of a change says: the line that the local log would have for it.
+[[nodiscard]] Result<std::string> change_text(const LogLine& line, const Turn& turn);
 
 class GitLayout {
  public:

@@ -13,7 +13,6 @@ namespace dibs {
 namespace {
 
 constexpr int kLooksMax = 8;
-constexpr std::uint64_t kSeqMax = 1ULL << 53U;
 
 // A remote moves the refs of one push one after the other, and a look in between sees some moved
 // and some not.
@@ -167,14 +166,9 @@ Result<std::vector<RefMove>> GitRefs::prepare(const Transaction& transaction, co
   }
   LogLine line = line_for(transaction, turn.now_ms);
   restate_expected(line, transaction, sight);
-  const std::string text = encode_line({.seq = turn.before, .crc = 0, .offset = 0}, line);
-  if (text.size() > kLogLineMax) {
-    return fail(
-        ErrorKind::refused,
-        fmt::format("the change is {} bytes long; at most {} fit", text.size(), kLogLineMax),
-        "name fewer resources in one command");
-  }
-  const Result<std::string> commit = remote_.write_commit(parents, text, turn.now_ms);
+  const Result<std::string> text = change_text(line, turn);
+  if (!text) return fail(text.error());
+  const Result<std::string> commit = remote_.write_commit(parents, *text, turn.now_ms);
   if (!commit) return fail(commit.error());
 
   std::vector<RefMove> moves;

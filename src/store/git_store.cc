@@ -8,6 +8,7 @@
 
 #include "base/name_encoding.h"
 #include "base/text.h"
+#include "store/git_lock_branch.h"
 #include "store/git_refs.h"
 #include "store/log_line.h"
 
@@ -16,6 +17,8 @@ namespace dibs {
 namespace {
 
 constexpr int kTriesMax = 12;
+constexpr int kTriesOnOneBranch = 60;  // where changes of different records meet as well
+constexpr std::string_view kLockBranch = "lock-branch";
 constexpr std::uint64_t kFirstPauseMs = 20;
 constexpr std::uint64_t kLongestPauseMs = 1'000;
 constexpr std::int64_t kPollMs = 2'000;
@@ -42,18 +45,38 @@ bool expectations_hold(const Transaction& transaction, const Sight& sight) {
   });
 }
 
+int tries_for(const GitStorePlace& place) {
+  return place.layout == kLockBranch ? kTriesOnOneBranch : kTriesMax;
+}
+
 std::unique_ptr<RemoteRefs> remote_of(const GitStoreParts& parts, const GitStorePlace& place) {
+  // No prefix ends like a branch, so that each layout and each branch has its own repository.
+  const std::string prefix =
+      place.layout == kLockBranch ? "refs/heads/" + place.lock_branch : place.prefix;
   return std::make_unique<RemoteRefs>(
       parts.files, parts.git,
       RemotePlace{.directory = fmt::format("{}/remotes/{}.git", place.directory,
-                                           encode_name(place.remote + ":" + place.prefix)),
+                                           encode_name(place.remote + ":" + prefix)),
                   .common_dir = place.common_dir,
                   .remote = place.remote,
-                  .prefix = place.prefix});
+                  .prefix = prefix});
+}
+
+// As git knows the user here; without an address the agent's name stands for it.
+LockHolder lock_holder(const GitStoreParts& parts, const std::string& common_dir) {
+  const Result<std::string> email = parts.git.output_of(
+      {.git_dir = common_dir, .arguments = {"config", "user.email"}, .input = {}},
+      ErrorKind::internal);
+  return {.email = std::string(trim(email.value_or(""))), .host = parts.machine.host_name()};
 }
 
 std::unique_ptr<GitLayout> layout_of(const GitStoreParts& parts, const GitStorePlace& place,
                                      RemoteRefs& remote, const GitStore::Notice& notice) {
+  if (place.layout == kLockBranch) {
+    return std::make_unique<GitLockBranch>(
+        remote, BranchFiles(parts.git, remote.place().directory),
+        [parts, common_dir = place.common_dir] { return lock_holder(parts, common_dir); }, notice);
+  }
   return std::make_unique<GitRefs>(parts.files, remote, place.directory_mode & 0666U, notice);
 }
 
@@ -78,6 +101,24 @@ Error unwritable(const std::string& remote, const std::string& why) {
       .fields = {}};
 }
 
+Done check_names(const GitStoreParts& parts, const GitStorePlace& place) {
+  if (!place.prefix.starts_with("refs/") || !place.prefix.ends_with('/')) {
+    return fail(ErrorKind::usage,
+                fmt::format("store.ref_prefix cannot be '{}'", printable(place.prefix)),
+                "it must begin with refs/ and end with /");
+  }
+  if (place.layout != kLockBranch) return {};
+  const Result<ProgramEnd> end =
+      parts.git.run({.git_dir = place.common_dir,
+                     .arguments = {"check-ref-format", "refs/heads/" + place.lock_branch},
+                     .input = {}});
+  if (!end) return fail(end.error());
+  if (end->succeeded()) return {};
+  return fail(ErrorKind::usage,
+              fmt::format("store.lock_branch cannot be '{}'", printable(place.lock_branch)),
+              "it must be what git takes as the name of a branch");
+}
+
 Done push_beginning(RemoteRefs& remote, const RefMove& beginning) {
   const Result<PushEnd> end = remote.push({beginning});
   if (!end) return fail(end.error());
@@ -92,7 +133,10 @@ Done push_beginning(RemoteRefs& remote, const RefMove& beginning) {
     case PushEnd::Kind::refused:
       return fail(ErrorKind::refused,
                   fmt::format("the remote {} does not take dibs' refs: {}", name, end->why),
-                  "if it takes branches only: dibs config set store.ref_prefix refs/heads/dibs/");
+                  beginning.name.starts_with("refs/heads/")
+                      ? "see what it allows with: dibs doctor"
+                      : "if it takes branches only: dibs config set store.ref_prefix "
+                        "refs/heads/dibs/");
     case PushEnd::Kind::unsent:
     case PushEnd::Kind::unknown:
       break;
@@ -103,11 +147,7 @@ Done push_beginning(RemoteRefs& remote, const RefMove& beginning) {
 }  // namespace
 
 Done GitStore::create(const GitStoreParts& parts, const GitStorePlace& place) {
-  if (!place.prefix.starts_with("refs/") || !place.prefix.ends_with('/')) {
-    return fail(ErrorKind::usage,
-                fmt::format("store.ref_prefix cannot be '{}'", printable(place.prefix)),
-                "it must begin with refs/ and end with /");
-  }
+  if (Done names = check_names(parts, place); !names) return names;
   if (Done there = check_remote(parts.git, place); !there) return there;
   for (const char* below : {"", "/heartbeat", "/remotes"}) {
     if (Done made = parts.files.make_directory(place.directory + below, place.directory_mode);
@@ -258,7 +298,8 @@ Result<Outcome> GitStore::commit_locked(const Transaction& transaction) {
   const Result<std::unique_ptr<FileLock>> lock = this->lock();
   if (!lock) return fail(lock.error());
   // What was seen last will do for the first try: if it is not so any more, the push finds out.
-  for (int tries = 0; tries < kTriesMax; ++tries) {
+  const int most = tries_for(place_);
+  for (int tries = 0; tries < most; ++tries) {
     const bool fresh = tries > 0;
     const Result<Sight> sight = fresh ? layout_->look(keys) : layout_->seen(keys);
     if (!sight) return fail(sight.error());
@@ -274,7 +315,7 @@ Result<Outcome> GitStore::commit_locked(const Transaction& transaction) {
     if (!transaction.refs.empty()) return refs_or_race(transaction);
     if (tries > 0) {
       const std::uint64_t pause_ms =
-          std::min(kFirstPauseMs << static_cast<unsigned>(tries), kLongestPauseMs);
+          std::min(kFirstPauseMs << static_cast<unsigned>(std::min(tries, 10)), kLongestPauseMs);
       clock_.sleep_ms(static_cast<std::int64_t>(random_.below(pause_ms)));
     }
   }
@@ -282,7 +323,7 @@ Result<Outcome> GitStore::commit_locked(const Transaction& transaction) {
   const bool locked = contains(lost_by_, ".lock': File exists");
   return fail(ErrorKind::contended,
               fmt::format("the remote {} did not take the change in {} tries: {}",
-                          printable(place_.remote), kTriesMax, lost_by_),
+                          printable(place_.remote), most, lost_by_),
               locked
                   ? "if no push is running there, a crashed one left that file: remove it on the "
                     "remote"
@@ -411,7 +452,7 @@ Promises git_promises() {
   return {.store = "git",
           .pause = "fenced",
           .partition = "safe; unreachable is unknown",
-          .clock_jump = "skew margin of 30 s",
+          .clock_jump = "skew margin, 30 s unless set otherwise",
           .power_loss = "the server's own",
           .waiters = "none: backoff with jitter",
           .offline = "no"};

@@ -16,6 +16,7 @@
 #include "store/upkeep.h"
 #include "sys/clock.h"
 #include "sys/file_system.h"
+#include "sys/machine.h"
 #include "sys/randomness.h"
 
 namespace dibs {
@@ -37,6 +38,7 @@ struct GitStoreParts {
   FileSystem& files;
   Clock& clock;
   Random& random;
+  Machine& machine;
   const GitProgram& git;
 };
 

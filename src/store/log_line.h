@@ -15,6 +15,7 @@ namespace dibs {
 
 inline constexpr std::uint64_t kLogSchemaVersion = 1;
 inline constexpr std::size_t kLogLineMax = 1024UL * 1024;
+inline constexpr std::uint64_t kSeqMax = 1ULL << 53U;  // from elsewhere: the next must be one too
 
 /// Where a reader stands in the log: after the line with this number.
 struct LogPosition {

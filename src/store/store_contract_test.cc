@@ -85,7 +85,8 @@ class RealDiskSite final : public StoreSite {
 /// Processes of one clone, or a new clone each time.
 class GitRemoteSite final : public StoreSite {
  public:
-  explicit GitRemoteSite(bool many_clones) : many_clones_(many_clones) {}
+  GitRemoteSite(const std::string& layout, bool many_clones)
+      : many_clones_(many_clones), site_("sha1", layout) {}
   std::unique_ptr<Store> open() override {
     const std::lock_guard lock(mutex_);
     if (many_clones_) ++clones_;
@@ -113,20 +114,24 @@ StoreKind real_disk(std::string name, LocalLimits limits) {
           .make = [limits] { return std::make_unique<RealDiskSite>(limits); }};
 }
 
-StoreKind git_remote(std::string name, bool many_clones) {
+StoreKind git_remote(std::string name, const std::string& layout, bool many_clones) {
   return {.name = std::move(name),
-          .make = [many_clones] { return std::make_unique<GitRemoteSite>(many_clones); },
+          .make = [layout,
+                   many_clones] { return std::make_unique<GitRemoteSite>(layout, many_clones); },
           .sequences = 3};
 }
 
-INSTANTIATE_TEST_SUITE_P(Stores, StoreContract,
-                         testing::Values(memory(), fake_disk("LocalOnFakeDisk", LocalLimits{}),
-                                         fake_disk("LocalOnFakeDiskRotating", kTiny),
-                                         real_disk("LocalOnDisk", LocalLimits{}),
-                                         real_disk("LocalOnDiskRotating", kTiny),
-                                         git_remote("GitRefsOfOneClone", false),
-                                         git_remote("GitRefsOfManyClones", true)),
-                         store_kind_name);
+INSTANTIATE_TEST_SUITE_P(
+    Stores, StoreContract,
+    testing::Values(memory(), fake_disk("LocalOnFakeDisk", LocalLimits{}),
+                    fake_disk("LocalOnFakeDiskRotating", kTiny),
+                    real_disk("LocalOnDisk", LocalLimits{}),
+                    real_disk("LocalOnDiskRotating", kTiny),
+                    git_remote("GitRefsOfOneClone", "refs", false),
+                    git_remote("GitRefsOfManyClones", "refs", true),
+                    git_remote("GitLockBranchOfOneClone", "lock-branch", false),
+                    git_remote("GitLockBranchOfManyClones", "lock-branch", true)),
+    store_kind_name);
 
 }  // namespace
 }  // namespace dibs

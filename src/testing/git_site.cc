@@ -12,8 +12,9 @@ std::vector<std::string> plain_environment(const std::string& home) {
 }
 }  // namespace
 
-GitSite::GitSite(std::string object_format)
+GitSite::GitSite(std::string object_format, std::string layout)
     : object_format_(std::move(object_format)),
+      layout_(std::move(layout)),
       git_(programs_, [this] { return plain_environment(directory_.path()); }) {
   (void)clock_.now();  // it learns its boot when first asked, and may be shared by threads
   if (!run_git(directory_.path(),
@@ -51,9 +52,11 @@ std::unique_ptr<GitStore> GitSite::open(const std::string& clone_name, Clock* cl
   const GitStorePlace site{.directory = common_dir + "/dibs",
                            .common_dir = common_dir,
                            .remote = "origin",
-                           .prefix = "refs/dibs/"};
+                           .prefix = "refs/dibs/",
+                           .layout = layout_};
   Clock& chosen = clock == nullptr ? clock_ : *clock;
-  const GitStoreParts parts{.files = files_, .clock = chosen, .random = random_, .git = git_};
+  const GitStoreParts parts{
+      .files = files_, .clock = chosen, .random = random_, .machine = machine_, .git = git_};
   const Result<std::optional<FileStatus>> there = files_.status(site.directory);
   if (!there || !there->has_value()) {
     if (Done made = GitStore::create(parts, site); !made)

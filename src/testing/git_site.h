@@ -7,6 +7,7 @@
 #include "git/git_program.h"
 #include "store/git_store.h"
 #include "sys/clock.h"
+#include "sys/machine.h"
 #include "sys/posix_file_system.h"
 #include "sys/programs.h"
 #include "sys/randomness.h"
@@ -16,7 +17,7 @@ namespace dibs {
 
 class GitSite {
  public:
-  explicit GitSite(std::string object_format = "sha1");
+  explicit GitSite(std::string object_format = "sha1", std::string layout = "refs");
 
   [[nodiscard]] std::string remote() const { return directory_ / "remote.git"; }
   [[nodiscard]] std::string clone(const std::string& name);  // made when not there
@@ -28,10 +29,12 @@ class GitSite {
 
  private:
   std::string object_format_;
+  std::string layout_;
   TempDirectory directory_;
   PosixFileSystem files_;
   SystemClock clock_;
   SystemRandom random_;
+  LinuxMachine machine_;
   PosixPrograms programs_;
   GitProgram git_;
 };

@@ -108,12 +108,27 @@ Done check_nothing_is_left_behind(Workspace& workspace, const std::string& old_k
       "see them with: dibs claim list");
 }
 
+// The settings as they will be.
+Done apply_request(Settings& settings, const Init& request) {
+  const auto apply = [&](const char* key, const std::optional<std::string>& value,
+                         const char* option) -> Done {
+    if (!value) return {};
+    const Result<Assignment> assignment = check_setting(key, *value, option);
+    if (!assignment) return fail(assignment.error());
+    settings.apply({{*assignment}});
+    return {};
+  };
+  if (Done remote = apply("store.remote", request.remote, "--remote"); !remote) return remote;
+  return apply("store.layout", request.layout, "--layout");
+}
+
 // Writes down what was chosen, and what suits that store where nobody chose otherwise.
 Done keep_choice(Workspace& workspace, const StoreBackend& backend, bool other_kind,
                  const Init& request) {
   std::vector<std::pair<std::string, std::string>> chosen;
   if (other_kind) chosen.emplace_back("store.kind", backend.kind);
   if (request.remote) chosen.emplace_back("store.remote", *request.remote);
+  if (request.layout) chosen.emplace_back("store.layout", *request.layout);
   const Result<const Settings*> settings = workspace.settings();
   if (!settings) return fail(settings.error());
   for (const auto& [key, value] : backend.settings) {
@@ -141,17 +156,15 @@ Result<Initialised> init(Workspace& workspace, const Init& request) {
   const bool other_kind = (*backend)->kind != *configured;
   Initialised done{.directory = (*repository)->common_dir + "/dibs",
                    .store = std::string((*backend)->kind),
-                   .already = set_up && !other_kind && !request.remote};
+                   .already = set_up && !other_kind && !request.remote && !request.layout};
   if (done.already) return done;
   Result<StorePlace> place = workspace.store_place(done.directory);
   if (!place) return fail(place.error());
   Settings settings = place->settings;
-  if (request.remote) {
-    const Result<Assignment> remote = check_setting("store.remote", *request.remote, "--remote");
-    if (!remote) return fail(remote.error());
-    settings.apply({{*remote}});
-  }
-  if (set_up && other_kind) {
+  if (Done applied = apply_request(settings, request); !applied) return fail(applied.error());
+  const bool elsewhere =
+      other_kind || settings.text("store.layout") != place->settings.text("store.layout");
+  if (set_up && elsewhere) {
     if (Done nothing = check_nothing_is_left_behind(workspace, *configured, *place); !nothing)
       return fail(nothing.error());
   }

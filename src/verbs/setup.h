@@ -17,9 +17,12 @@ struct Initialised {
   bool already = false;
 };
 struct Init {
-  std::optional<std::string> remote;  // of a store on a git remote; none: as the settings say
+  // Of a store on a git remote; none: as the settings say.
+  std::optional<std::string> remote;
+  std::optional<std::string> layout;
 };
-// Also changes from one store to another, while nobody holds anything in the one that is left.
+// Also changes from one store or layout to another, while nobody holds anything in the one that is
+// left.
 [[nodiscard]] Result<Initialised> init(Workspace& workspace, const Init& request = {});
 
 struct SettingLine {

@@ -18,8 +18,9 @@ class Clone(Repo):
 class Remote(Scratch):
     clone_options = ()  # of `git clone`
 
-    def __init__(self, clones, init=True, remote_format="sha1"):
+    def __init__(self, clones, init=True, remote_format="sha1", layout="refs"):
         super().__init__()
+        self.layout = layout
         self.path = self.dir / "remote.git"
         self.git("init", "-q", "--bare", "-b", "main", f"--object-format={remote_format}", self.path)
         seed = self.dir / "seed"
@@ -36,13 +37,19 @@ class Remote(Scratch):
         self.git("clone", "-q", *self.clone_options, self.address(), self.dir / name)
         clone = Clone(self, name)
         if init:
-            clone.run("init", "--store", "git").expect(0)
+            clone.run("init", "--store", "git", "--layout", self.layout).expect(0)
         return clone
 
     def refs(self):
         """Name → commit of every ref that is dibs'."""
         lines = self.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/dibs", cwd=self.path).splitlines()
         return dict(line.split() for line in lines)
+
+    def log_of(self, resource):
+        """What the commits say that made the record of an item what it is, oldest first."""
+        where = {"refs": [f"refs/dibs/r/item_3a{resource}"],
+                 "lock-branch": ["refs/heads/aitask-locks", "--", f"t{resource}_lock.yaml"]}[self.layout]
+        return self.git("log", "--reverse", "--format=%B", *where, cwd=self.path)
 
     def race(self, resource):
         """All clones at once for one resource: the numbers of those that got it. All others must be told who did."""

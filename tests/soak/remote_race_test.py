@@ -1,25 +1,27 @@
 """Thirty-two clones race for one item, two hundred times: one winner each, whatever the remote does meanwhile.
 
-Takes about ten minutes on two cores.
+Takes about ten minutes for each layout on two cores.
 """
 
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 
-from harness import case, check, main  # noqa: E402
+from harness import add_case, check, main  # noqa: E402
 from remote import Remote  # noqa: E402
 
 CLONES, ROUNDS = 32, 200
+LAYOUTS = ("refs", "lock-branch")
 
 
 def fences_of(remote, resource):
-    """Of every grant in the ref's own history, oldest first."""
-    log = remote.git("log", "--reverse", "--format=%B", f"refs/dibs/r/item_3a{resource}", cwd=remote.path)
-    return [int(line.split('"seq":')[1].split(",")[0]) for line in log.splitlines() if '"op":"acquire"' in line]
+    """Of every grant in the record's own history, oldest first."""
+    lines = remote.log_of(resource).splitlines()
+    return [int(line.split('"seq":')[1].split(",")[0]) for line in lines if '"op":"acquire"' in line]
 
 
 def race_and_release(remote, rounds):
@@ -30,19 +32,17 @@ def race_and_release(remote, rounds):
         winner = remote.clones[winners[0]]
         winner.run("claim", "release", "wanted", agent=f"agent:{winners[0]}").expect(0)
     fences = fences_of(remote, "wanted")
-    check.equal(len(fences), rounds, "grants in the ref's history")
+    check.equal(len(fences), rounds, "grants in the record's history")
     check.true(all(a < b for a, b in zip(fences, fences[1:])), f"fences do not grow: {fences}")
 
 
-@case
-def one_winner_a_round():
-    with Remote(clones=CLONES) as remote:
+def one_winner_a_round(layout):
+    with Remote(clones=CLONES, layout=layout) as remote:
         race_and_release(remote, ROUNDS)
 
 
-@case
-def one_winner_a_round_while_the_remote_is_packed():
-    with Remote(clones=CLONES) as remote:
+def one_winner_a_round_while_the_remote_is_packed(layout):
+    with Remote(clones=CLONES, layout=layout) as remote:
         over = threading.Event()
 
         def tidy():
@@ -58,6 +58,11 @@ def one_winner_a_round_while_the_remote_is_packed():
         finally:
             over.set()
             keeper.join()
+
+
+for name in LAYOUTS:
+    for function in (one_winner_a_round, one_winner_a_round_while_the_remote_is_packed):
+        add_case(f"{function.__name__.replace('_', ' ')} on {name}", partial(function, name))
 
 
 if __name__ == "__main__":
