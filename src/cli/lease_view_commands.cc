@@ -225,7 +225,8 @@ constexpr std::array<Command, 5> kCommands{{
      .summary = "remove leases that have ended or gone stale, and say why",
      .details = "Claims do this by themselves for what they want; cleaning up only tidies the "
                 "list. A live lease\n"
-                "is never touched.",
+                "is never touched, but on a branch of lock files those without a time limit whose "
+                "task is archived.",
      .positionals = {},
      .options = kCleanupOptions,
      .example = "dibs claim cleanup --dry-run",

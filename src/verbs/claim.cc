@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "verbs/archived_tasks.h"
 
 namespace dibs::verbs {
 
@@ -427,13 +428,14 @@ Result<ListedLease> verify(Workspace& workspace, const std::string& resource, st
   if (!now) return fail(now.error());
   std::uint64_t highest = 0;
   for (const ListedLease& entry : now->leases) {
-    if (entry.lease.fence.value == fence) return entry;
+    // Another tool's lock has no fence, and nothing may pass under it.
+    if (fence != 0 && entry.lease.fence.value == fence) return entry;
     highest = std::max(highest, entry.lease.fence.value);
   }
   return fail(ErrorKind::lease_lost,
-              highest == 0 ? fmt::format("nobody holds {}", now->resource.text)
-                           : fmt::format("the live fence of {} is {}, not {}", now->resource.text,
-                                         highest, fence),
+              now->leases.empty() ? fmt::format("nobody holds {}", now->resource.text)
+                                  : fmt::format("the live fence of {} is {}, not {}",
+                                                now->resource.text, highest, fence),
               "stop: whatever was done under this fence must not land");
 }
 
@@ -442,16 +444,21 @@ Result<std::vector<Ended>> cleanup(Workspace& workspace, const Cleanup& request)
   if (!ledger) return fail(ledger.error());
   const Result<Policy> policy = workspace.policy();
   if (!policy) return fail(policy.error());
+  const Result<ArchivedTasks> archived = archived_tasks(workspace);
+  if (!archived) return fail(archived.error());
   if (request.dry_run) {
-    const Result<Board> board = (*ledger)->look(Selection::everything());
+    Result<Board> board = (*ledger)->look(Selection::everything());
     if (!board) return fail(board.error());
+    note_archived(*board, *archived);
     return ended_leases(*board, *policy, request.older_than_secs);
   }
   std::vector<Ended> all;
   while (true) {
     auto settled = (*ledger)->settle<std::vector<Ended>>(
         Selection::everything(), [&](const Board& board) -> Result<Decision<std::vector<Ended>>> {
-          return dibs::cleanup(board, *policy, request.older_than_secs);
+          Board noted = board;
+          note_archived(noted, *archived);
+          return dibs::cleanup(noted, *policy, request.older_than_secs);
         });
     if (!settled) return fail(settled.error());
     if (settled->reply.empty()) break;
