@@ -36,6 +36,8 @@ dibs::GitStorePlace git_place(const dibs::StorePlace& place) {
           .remote = std::string(place.settings.text("store.remote")),
           .prefix = std::string(place.settings.text("store.ref_prefix")),
           .layout = std::string(place.settings.text("store.layout")),
+          .claim_state = std::string(place.settings.text("store.claim_state")),
+          .target = std::string(place.settings.text("landing.target")),
           .lock_branch = std::string(place.settings.text("store.lock_branch")),
           .skew_margin_ms = place.settings.integer("store.skew_margin_secs") * 1000,
           .directory_mode = place.directory_mode};

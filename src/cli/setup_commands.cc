@@ -19,8 +19,9 @@ constexpr std::array<Option, 2> kInitOptions{
      {.name = "--layout",
       .takes = Takes::text,
       .value = "NAME",
-      .meaning = "how they lie there: refs (default), or lock-branch to share with other tools",
-      .choices = "refs|lock-branch"}}};
+      .meaning = "how they lie there: refs (default), branches to see each claim as a branch too, "
+                 "or lock-branch to share with other tools",
+      .choices = "refs|branches|lock-branch"}}};
 
 Done run_init(Invocation& call) {
   const Result<verbs::Initialised> done = verbs::init(

@@ -31,9 +31,14 @@ Result<std::string> Merging::ask(std::vector<std::string> arguments, std::string
 }
 
 Result<std::vector<std::string>> Merging::commits_to_land(const MergeRequest& request) const {
-  const Result<std::string> out =
-      ask({"rev-list", "--reverse", "--topo-order", fmt::format("--max-count={}", kCommitsMax + 1),
-           request.branch, "^" + request.target});
+  return list({request.branch, "^" + request.target});
+}
+
+Result<std::vector<std::string>> Merging::list(const std::vector<std::string>& which) const {
+  std::vector<std::string> arguments{"rev-list", "--reverse", "--topo-order",
+                                     fmt::format("--max-count={}", kCommitsMax + 1)};
+  arguments.insert(arguments.end(), which.begin(), which.end());
+  const Result<std::string> out = ask(std::move(arguments));
   if (!out) return fail(out.error());
   std::vector<std::string> commits;
   for (const std::string_view line : split(*out, '\n')) {
@@ -121,7 +126,9 @@ Result<MergeEnd> Merging::merge_or_squash(const MergeRequest& request) const {
 
 // A single commit speaks for itself; of several, the subjects are listed.
 Result<std::string> Merging::squash_message(const MergeRequest& request) const {
-  const Result<std::vector<std::string>> commits = commits_to_land(request);
+  // A path leaves out commits that change nothing, such as the one that a claim branch begins with.
+  const Result<std::vector<std::string>> commits =
+      list({request.branch, "^" + request.target, "--", ":/"});
   if (!commits) return fail(commits.error());
   if (commits->size() == 1) return ask({"log", "-1", "--format=%B", commits->front()});
   std::string message = request.subject + "\n\n";

@@ -65,6 +65,8 @@ class Merging {
 
   [[nodiscard]] Result<std::string> ask(std::vector<std::string> arguments,
                                         std::string_view input = {}) const;
+  // In the words of `git rev-list`; oldest first.
+  [[nodiscard]] Result<std::vector<std::string>> list(const std::vector<std::string>& which) const;
   [[nodiscard]] Result<MergedTree> merged_tree(const std::string& ours,
                                                const std::string& theirs) const;
   [[nodiscard]] Result<std::string> commit(const NewCommit& commit) const;

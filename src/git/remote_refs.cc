@@ -69,8 +69,9 @@ PushEnd judge_push(const ProgramEnd& end, const std::vector<RefMove>& moves) {
   }
   bool all_moved = end.succeeded();
   bool all_told = true;
-  std::string_view
-      why;  // of the others in an atomic push git says only that one of them was turned down
+  // Of the others in an atomic push git says only that one of them was turned down.
+  std::string_view why;
+  std::vector<std::string> lost_at;
   for (const RefMove& move : moves) {
     const auto found = reports.find(move.name);
     if (found == reports.end()) {
@@ -84,7 +85,9 @@ PushEnd judge_push(const ProgramEnd& end, const std::vector<RefMove>& moves) {
     if (flag == '!' && says_any(summary, kRefused))
       return {.kind = PushEnd::Kind::refused, .why = printable(summary)};
     // "Up to date": whoever is there says the same as we do, so it is not we who are there.
-    if (!contains(summary, "atomic")) why = summary;
+    if (contains(summary, "atomic")) continue;
+    why = summary;
+    lost_at.push_back(move.name);
   }
   if (all_moved) return {.kind = PushEnd::Kind::moved, .why = {}};
   if (says_any(end.err, kRefusedUnsent))
@@ -96,7 +99,9 @@ PushEnd judge_push(const ProgramEnd& end, const std::vector<RefMove>& moves) {
     return entry.second.flag == '!' || entry.second.flag == '=';
   });
   if (!turned_down) return {.kind = PushEnd::Kind::unknown, .why = complaint_of(end)};
-  return {.kind = PushEnd::Kind::lost, .why = why.empty() ? complaint_of(end) : printable(why)};
+  return {.kind = PushEnd::Kind::lost,
+          .why = why.empty() ? complaint_of(end) : printable(why),
+          .lost_at = std::move(lost_at)};
 }
 
 GitProgram::Call RemoteRefs::call(std::vector<std::string> arguments) const {
@@ -246,15 +251,16 @@ Result<std::vector<SeenRef>> RemoteRefs::known_below(const std::string& prefix) 
 Result<std::vector<SeenRef>> RemoteRefs::look(const std::vector<std::string>& names) {
   std::vector<SeenRef> before;
   for (const std::string& name : names) {
+    if (name.ends_with('/')) {
+      Result<std::vector<SeenRef>> known = known_below(name);
+      if (!known) return known;
+      before.insert(before.end(), known->begin(), known->end());
+      continue;
+    }
     Result<std::string> commit = commit_at(name);
     if (!commit) return fail(commit.error());
     if (!commit->empty())
       before.push_back({.name = name, .commit = *std::move(commit), .message = {}});
-  }
-  if (names.empty()) {
-    Result<std::vector<SeenRef>> known = known_below(place_.prefix);
-    if (!known) return known;
-    before = *std::move(known);
   }
   if (Done fetched = fetch(names); !fetched) return fail(fetched.error());
   std::vector<SeenRef> gone;
@@ -315,14 +321,36 @@ Done RemoteRefs::fetch(const std::vector<std::string>& names) {
   // With a star behind it, a ref that is not there is no error. It may match longer names too,
   // which does no harm.
   for (const std::string& name : names) arguments.push_back(fmt::format("+{0}*:{0}*", name));
-  if (names.empty()) arguments.push_back(fmt::format("+{0}*:{0}*", place_.prefix));
   const Result<ProgramEnd> end = git_.run(remote_call(arguments));
   if (!end) return fail(end.error());
-  if (end->succeeded()) return {};
-  return fail(
-      ErrorKind::unreachable,
-      fmt::format("the remote {} cannot be read: {}", printable(place_.remote), complaint_of(*end)),
-      fmt::format("see whether git reaches it: git ls-remote {}", shell_word(place_.remote)));
+  return end->succeeded() ? Done{} : fail(unreadable(*end));
+}
+
+Error RemoteRefs::unreadable(const ProgramEnd& end) const {
+  return {.kind = ErrorKind::unreachable,
+          .message = fmt::format("the remote {} cannot be read: {}", printable(place_.remote),
+                                 complaint_of(end)),
+          .hint = fmt::format("see whether git reaches it: git ls-remote {}",
+                              shell_word(place_.remote)),
+          .fields = {}};
+}
+
+Result<std::map<std::string, std::string>> RemoteRefs::ask_remote(
+    const std::vector<std::string>& names) {
+  std::vector<std::string> arguments{"ls-remote", "--refs", "--", place_.remote};
+  arguments.insert(arguments.end(), names.begin(), names.end());
+  const Result<ProgramEnd> end = git_.run(remote_call(std::move(arguments)));
+  if (!end) return fail(end.error());
+  if (!end->succeeded()) return fail(unreadable(*end));
+  std::map<std::string, std::string> found;
+  for (const std::string_view line : split(end->out, '\n')) {
+    const std::size_t tab = line.find('\t');
+    if (tab == std::string_view::npos) continue;
+    // git also lists refs whose names end like the one asked for.
+    const std::string_view name = line.substr(tab + 1);
+    if (std::ranges::find(names, name) != names.end()) found.emplace(name, line.substr(0, tab));
+  }
+  return found;
 }
 
 Result<std::string> RemoteRefs::write_commit(const std::vector<std::string>& parents,
@@ -356,7 +384,31 @@ Result<PushEnd> RemoteRefs::push(const std::vector<RefMove>& moves, From from) {
   }
   const Result<ProgramEnd> end = git_.run(push);
   if (!end) return fail(end.error());
-  return judge_push(*end, moves);
+  PushEnd judged = judge_push(*end, moves);
+  if (from == From::users && judged.kind == PushEnd::Kind::moved) remember(moves);
+  return judged;
+}
+
+// What went out from the user's repository is seen here too, if it is ours. When that fails, the
+// next push finds out.
+void RemoteRefs::remember(const std::vector<RefMove>& moves) {
+  std::string commands;
+  for (const RefMove& move : moves) {
+    if (!move.name.starts_with(place_.prefix) || move.stays() || !has_object(move.to)) continue;
+    commands += fmt::format("update {} {}\n", move.name, move.to);
+  }
+  if (commands.empty()) return;
+  GitProgram::Call update = call({"update-ref", "--stdin"});
+  update.input = commands;
+  (void)git_.run(update);
+}
+
+// What we wrote is there as a file of its own.
+bool RemoteRefs::has_object(const std::string& commit) const {
+  if (commit.size() < 3) return false;
+  const Result<std::optional<FileStatus>> status = files_.status(
+      fmt::format("{}/objects/{}/{}", place_.directory, commit.substr(0, 2), commit.substr(2)));
+  return status && status->has_value();
 }
 
 // Lets the user's repository see our objects. Quoted as git wants it, because a colon would

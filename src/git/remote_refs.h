@@ -37,6 +37,7 @@ struct PushEnd {
   };
   Kind kind = Kind::unknown;
   std::string why;
+  std::vector<std::string> lost_at = {};  // the refs that were not where they should be, if told
 };
 
 struct RemotePlace {
@@ -61,8 +62,9 @@ class RemoteRefs {
   [[nodiscard]] Result<std::vector<SeenRef>> seen_below(const std::string& folder);
   // The commit that a ref was last seen at; empty when there is no such ref.
   [[nodiscard]] Result<std::string> commit_at(const std::string& ref);
-  // Looks at the remote again: at these refs, or with no names at all of them. Says which of those
-  // that were seen before are not there any more, and where they stood (without their messages).
+  // Looks at the remote again: at these refs; a name that ends in '/' is all below it. Says which
+  // of those that were seen before are not there any more, and where they stood (without their
+  // messages).
   [[nodiscard]] Result<std::vector<SeenRef>> look(const std::vector<std::string>& names);
   // Refs that went when they should not have; they are remembered as they last were, until they are
   // seen again.
@@ -76,16 +78,23 @@ class RemoteRefs {
     ours,
     users,  // branches move too, and what is remembered of them is the user's
   };
-  // Moves all of them or none. What moved is remembered as seen, if it went out from ours.
+  // Moves all of them or none. What moved and is ours is remembered as seen.
   [[nodiscard]] Result<PushEnd> push(const std::vector<RefMove>& moves, From from = From::ours);
   // As far as a push goes without changing anything.
   [[nodiscard]] Result<PushEnd> rehearse();
+  // Where refs of any name stand on the remote right now; one that is not there is left out.
+  // Nothing is remembered.
+  [[nodiscard]] Result<std::map<std::string, std::string>> ask_remote(
+      const std::vector<std::string>& names);
   // What every commit from which these refs can be reached says, newest first.
   [[nodiscard]] Result<std::vector<std::string>> messages();
 
  private:
   [[nodiscard]] Result<std::string> make(unsigned directory_mode);
+  [[nodiscard]] Error unreadable(const ProgramEnd& end) const;
   [[nodiscard]] std::string borrowing_ours() const;
+  void remember(const std::vector<RefMove>& moves);
+  [[nodiscard]] bool has_object(const std::string& commit) const;
   [[nodiscard]] Done fetch(const std::vector<std::string>& names);
   [[nodiscard]] Result<std::vector<SeenRef>> known_below(const std::string& prefix);
   [[nodiscard]] Result<std::vector<SeenRef>> ask_git(const std::vector<std::string>& names);

@@ -153,7 +153,7 @@ TEST_F(Remote, MovesAllOrNothing) {
   const Result<PushEnd> both = refs.push({{.name = "refs/dibs/r/a", .from = "", .to = next},
                                           {.name = "refs/dibs/r/b", .from = "", .to = next}});
   EXPECT_EQ(both->kind, Kind::lost);
-  ASSERT_TRUE(refs.look({}));
+  ASSERT_TRUE(refs.look({"refs/dibs/"}));
   EXPECT_EQ(refs.seen_below("r/")->size(), 1U);
 }
 
@@ -162,7 +162,7 @@ TEST_F(Remote, ForgetsWhatIsGone) {
   RemoteRefs two = site_.refs("two");
   const std::string made = commit(one, "1");
   ASSERT_EQ(push(one, {.name = "refs/dibs/r/a", .from = "", .to = made}), Kind::moved);
-  ASSERT_TRUE(two.look({}));
+  ASSERT_TRUE(two.look({"refs/dibs/"}));
   ASSERT_EQ(push(one, {.name = "refs/dibs/r/a", .from = made, .to = ""}), Kind::moved);
   ASSERT_TRUE(two.look({"refs/dibs/r/a"}));
   EXPECT_TRUE(two.seen_below("r/")->empty());
@@ -171,7 +171,7 @@ TEST_F(Remote, ForgetsWhatIsGone) {
 TEST_F(Remote, ThatIsGoneIsUnreachableAndNotEmpty) {
   RemoteRefs refs = site_.refs("one");
   move_tree(site_.remote(), site_.remote() + ".away");
-  const auto looked = refs.look({});
+  const auto looked = refs.look({"refs/dibs/"});
   ASSERT_FALSE(looked);
   EXPECT_EQ(looked.error().kind, ErrorKind::unreachable);
   EXPECT_EQ(push(refs, {.name = "refs/dibs/r/a", .from = "", .to = commit(refs, "1")}),

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kDaySecs = 86'400;
 
-constexpr std::array<SettingSpec, 20> kSpecs{{
+constexpr std::array<SettingSpec, 21> kSpecs{{
     {.key = "coordination.default_ttl_secs",
      .type = SettingType::integer,
      .fallback = "600",
@@ -83,9 +83,14 @@ constexpr std::array<SettingSpec, 20> kSpecs{{
     {.key = "store.layout",
      .type = SettingType::choice,
      .fallback = "refs",
-     .choices = "refs|lock-branch",
-     .meaning = "how the git store lies on the remote: a ref a lease, or a branch of lock files "
-                "that other tools share"},
+     .choices = "refs|branches|lock-branch",
+     .meaning =
+         "how the git store lies on the remote: a ref a lease, that and a visible branch, or "
+         "a branch of lock files that other tools share"},
+    {.key = "store.claim_state",
+     .type = SettingType::name,
+     .fallback = "indevelopment",
+     .meaning = "with layout branches, a claimed item has the branch STATE-ITEM"},
     {.key = "store.lock_branch",
      .type = SettingType::name,
      .fallback = "aitask-locks",

@@ -32,7 +32,8 @@ using Sight = std::map<Key, Seen>;
 struct Turn {
   std::uint64_t before = 0;
   std::int64_t now_ms = 0;
-  Nonce nonce;  // makes what is written in this turn unlike anything else
+  Nonce nonce;         // makes what is written in this turn unlike anything else
+  bool fresh = false;  // the remote was looked at for it
 };
 
 // What the commit of a change says: the line that the local log would have for it.

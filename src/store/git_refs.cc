@@ -144,7 +144,8 @@ Done GitRefs::look_once(const std::vector<std::string>& names) {
 
 Result<Sight> GitRefs::look(const std::vector<Key>& keys) {
   std::vector<std::string> names = refs_of(keys);
-  if (!names.empty()) names.push_back(ledger_ref());
+  if (names.empty()) names.push_back(remote_.place().prefix + "r/");
+  names.push_back(ledger_ref());
   for (int looks = 0; looks < kLooksMax; ++looks) {
     if (Done looked = look_once(names); !looked) return fail(looked.error());
     Result<Sight> sight = seen(keys);
@@ -181,6 +182,28 @@ Result<std::vector<RefMove>> GitRefs::prepare(const Transaction& transaction, co
   // Numbers that were put away must not come back: who has not seen the newest ledger has lost.
   if (!ledger->commit.empty())
     moves.push_back({.name = ledger_ref(), .from = ledger->commit, .to = ledger->commit});
+  const Result<std::vector<RefMove>> along = branch_moves(transaction, sight, turn);
+  if (!along) return along;
+  moves.insert(moves.end(), along->begin(), along->end());
+  return moves;
+}
+
+// A branch that no lease stands behind may be the first half of a push: the remote moves refs one
+// after the other. If the lease shows by now, our push will be turned down, as it should.
+Result<std::vector<RefMove>> GitRefs::branch_moves(const Transaction& transaction,
+                                                   const Sight& sight, const Turn& turn) {
+  if (!branches_) return std::vector<RefMove>{};
+  Result<std::vector<RefMove>> moves = branches_->moves_for(transaction, sight, turn);
+  if (moves || moves.error().kind != ErrorKind::held) return moves;
+  std::vector<Key> keys;
+  for (const Write& write : transaction.writes) keys.push_back(write.key);
+  const Result<Sight> again = look(keys);
+  if (!again) return fail(again.error());
+  const bool came = std::ranges::any_of(*again, [&](const auto& entry) {
+    const auto before = sight.find(entry.first);
+    return before == sight.end() || before->second.commit != entry.second.commit;
+  });
+  if (came) return std::vector<RefMove>{};
   return moves;
 }
 

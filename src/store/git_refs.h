@@ -5,10 +5,12 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "git/remote_refs.h"
+#include "store/claim_branches.h"
 #include "store/git_layout.h"
 #include "store/log_line.h"
 #include "sys/file_system.h"
@@ -18,8 +20,14 @@ namespace dibs {
 class GitRefs final : public GitLayout {
  public:
   using Notice = std::function<void(const std::string&)>;
-  GitRefs(FileSystem& files, RemoteRefs& remote, unsigned file_mode, Notice notice)
-      : files_(files), remote_(remote), file_mode_(file_mode), notice_(std::move(notice)) {}
+  // With `branches`, every claimed item has a branch of its own too.
+  GitRefs(FileSystem& files, RemoteRefs& remote, unsigned file_mode, Notice notice,
+          std::unique_ptr<ClaimBranches> branches = nullptr)
+      : files_(files),
+        remote_(remote),
+        file_mode_(file_mode),
+        notice_(std::move(notice)),
+        branches_(std::move(branches)) {}
 
   [[nodiscard]] Result<std::optional<RefMove>> beginning(std::int64_t now_ms) override;
   [[nodiscard]] Result<Sight> seen(const std::vector<Key>& keys) override;
@@ -40,6 +48,8 @@ class GitRefs final : public GitLayout {
   };
 
   [[nodiscard]] std::string ref_of(const Key& key) const;
+  [[nodiscard]] Result<std::vector<RefMove>> branch_moves(const Transaction& transaction,
+                                                          const Sight& sight, const Turn& turn);
   [[nodiscard]] std::string ledger_ref() const;
   [[nodiscard]] std::vector<std::string> refs_of(const std::vector<Key>& keys) const;
   [[nodiscard]] static Result<LogLine> line_at(const SeenRef& ref);
@@ -53,6 +63,7 @@ class GitRefs final : public GitLayout {
   RemoteRefs& remote_;
   unsigned file_mode_;
   Notice notice_;
+  std::unique_ptr<ClaimBranches> branches_;
 };
 
 }  // namespace dibs

@@ -8,6 +8,7 @@
 
 #include "base/name_encoding.h"
 #include "base/text.h"
+#include "store/claim_branches.h"
 #include "store/git_lock_branch.h"
 #include "store/git_refs.h"
 #include "store/log_line.h"
@@ -19,6 +20,7 @@ namespace {
 constexpr int kTriesMax = 12;
 constexpr int kTriesOnOneBranch = 60;  // where changes of different records meet as well
 constexpr std::string_view kLockBranch = "lock-branch";
+constexpr std::string_view kBranches = "branches";
 constexpr std::uint64_t kFirstPauseMs = 20;
 constexpr std::uint64_t kLongestPauseMs = 1'000;
 constexpr std::int64_t kPollMs = 2'000;
@@ -42,6 +44,12 @@ bool expectations_hold(const Transaction& transaction, const Sight& sight) {
     const auto seen = sight.find(expected.key);
     const bool there = seen != sight.end() && seen->second.record;
     return expected.version == (there ? std::optional(seen->second.record->version) : std::nullopt);
+  });
+}
+
+bool concerns(const std::vector<RefMove>& moves, const std::vector<std::string>& names) {
+  return std::ranges::any_of(moves, [&](const RefMove& move) {
+    return std::ranges::find(names, move.name) != names.end();
   });
 }
 
@@ -77,7 +85,14 @@ std::unique_ptr<GitLayout> layout_of(const GitStoreParts& parts, const GitStoreP
         remote, BranchFiles(parts.git, remote.place().directory),
         [parts, common_dir = place.common_dir] { return lock_holder(parts, common_dir); }, notice);
   }
-  return std::make_unique<GitRefs>(parts.files, remote, place.directory_mode & 0666U, notice);
+  std::unique_ptr<ClaimBranches> branches;
+  if (place.layout == kBranches) {
+    branches = std::make_unique<ClaimBranches>(
+        parts.git, remote,
+        ClaimBranches::Names{.state = place.claim_state, .target = place.target});
+  }
+  return std::make_unique<GitRefs>(parts.files, remote, place.directory_mode & 0666U, notice,
+                                   std::move(branches));
 }
 
 Done check_remote(const GitProgram& git, const GitStorePlace& place) {
@@ -247,14 +262,17 @@ Result<Turn> GitStore::next_turn(const Sight& sight) {
   return turn;
 }
 
-Result<Outcome> GitStore::try_once(const Transaction& transaction, const Sight& sight) {
-  const Result<Turn> turn = next_turn(sight);
+Result<Outcome> GitStore::try_once(const Transaction& transaction, const Sight& sight, bool fresh) {
+  Result<Turn> turn = next_turn(sight);
   if (!turn) return fail(turn.error());
+  turn->fresh = fresh;
   Result<std::vector<RefMove>> moves = layout_->prepare(transaction, sight, *turn);
   if (!moves) return fail(moves.error());
   moves->insert(moves->end(), transaction.refs.begin(), transaction.refs.end());
-  const Result<PushEnd> end = remote_->push(
-      *moves, transaction.refs.empty() ? RemoteRefs::From::ours : RemoteRefs::From::users);
+  const bool takes_branches = std::ranges::any_of(
+      *moves, [&](const RefMove& move) { return !move.name.starts_with(remote_->place().prefix); });
+  const Result<PushEnd> end =
+      remote_->push(*moves, takes_branches ? RemoteRefs::From::users : RemoteRefs::From::ours);
   if (!end) return fail(end.error());
   switch (end->kind) {
     case PushEnd::Kind::moved:
@@ -262,6 +280,7 @@ Result<Outcome> GitStore::try_once(const Transaction& transaction, const Sight& 
       return Committed{Fence{turn->before + 1}};
     case PushEnd::Kind::lost:
       lost_by_ = end->why;
+      if (concerns(transaction.refs, end->lost_at)) return RefsMoved{end->why};
       return LostRace{};
     case PushEnd::Kind::refused:
       return fail(ErrorKind::refused,
@@ -284,8 +303,7 @@ Result<Outcome> GitStore::commit(const Transaction& transaction) {
   return outcome;
 }
 
-// A change that also moves refs of the user's was turned down: because of them, unless the records
-// changed.
+// Because of the user's refs, unless the records have changed as well: that counts for more.
 Result<Outcome> GitStore::refs_or_race(const Transaction& transaction) {
   const Result<Sight> sight = layout_->look(keys_of(transaction));
   if (!sight) return fail(sight.error());
@@ -310,9 +328,9 @@ Result<Outcome> GitStore::commit_locked(const Transaction& transaction) {
       if (!fresh) continue;
       return Committed{Fence{highest_seen()}};
     }
-    Result<Outcome> outcome = try_once(transaction, *sight);
+    Result<Outcome> outcome = try_once(transaction, *sight, fresh);
+    if (outcome && std::holds_alternative<RefsMoved>(*outcome)) return refs_or_race(transaction);
     if (!outcome || !std::holds_alternative<LostRace>(*outcome)) return outcome;
-    if (!transaction.refs.empty()) return refs_or_race(transaction);
     if (tries > 0) {
       const std::uint64_t pause_ms =
           std::min(kFirstPauseMs << static_cast<unsigned>(std::min(tries, 10)), kLongestPauseMs);

@@ -28,8 +28,10 @@ struct GitStorePlace {
   std::string remote;
   std::string prefix;
   std::string layout = "refs";
-  std::string lock_branch = "aitask-locks";  // of the layout that has one
-  std::int64_t skew_margin_ms = 30'000;      // how far the clocks of two machines may be apart
+  std::string claim_state = "indevelopment";  // of the layout with a branch a claim
+  std::string target;                         // the branch that those start from; empty: the usual
+  std::string lock_branch = "aitask-locks";   // of the layout that has one
+  std::int64_t skew_margin_ms = 30'000;       // how far the clocks of two machines may be apart
   unsigned directory_mode = kPrivateDirectory;
 };
 
@@ -71,7 +73,9 @@ class GitStore final : public Store, public Upkeep {
   [[nodiscard]] Result<std::unique_ptr<FileLock>> lock();
   [[nodiscard]] View view_of(const Selection& selection, const Sight& sight);
   [[nodiscard]] Result<Outcome> commit_locked(const Transaction& transaction);
-  [[nodiscard]] Result<Outcome> try_once(const Transaction& transaction, const Sight& sight);
+  // `fresh`: the sight is one of now.
+  [[nodiscard]] Result<Outcome> try_once(const Transaction& transaction, const Sight& sight,
+                                         bool fresh);
   [[nodiscard]] Result<Outcome> refs_or_race(const Transaction& transaction);
   [[nodiscard]] Result<Turn> next_turn(const Sight& sight);
   [[nodiscard]] std::uint64_t highest_seen();

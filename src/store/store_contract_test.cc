@@ -129,6 +129,8 @@ INSTANTIATE_TEST_SUITE_P(
                     real_disk("LocalOnDiskRotating", kTiny),
                     git_remote("GitRefsOfOneClone", "refs", false),
                     git_remote("GitRefsOfManyClones", "refs", true),
+                    git_remote("GitBranchesOfOneClone", "branches", false),
+                    git_remote("GitBranchesOfManyClones", "branches", true),
                     git_remote("GitLockBranchOfOneClone", "lock-branch", false),
                     git_remote("GitLockBranchOfManyClones", "lock-branch", true)),
     store_kind_name);

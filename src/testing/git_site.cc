@@ -30,7 +30,17 @@ std::string GitSite::clone(const std::string& name) {
   if (!run_git(directory_.path(), {"init", "--quiet", "--object-format=" + object_format_, name}) ||
       !run_git(path, {"remote", "add", "origin", remote()}))
     throw std::runtime_error("no clone");
+  if (layout_ == "branches" && !has_target(path)) throw std::runtime_error("no target");
   return path;
+}
+
+// Claim branches start from the remote's main, which the first clone makes.
+bool GitSite::has_target(const std::string& clone) {
+  if (run_git(clone, {"fetch", "--quiet", "origin", "+refs/heads/main:refs/remotes/origin/main"}))
+    return true;
+  return run_git(clone, {"-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "--quiet",
+                         "--allow-empty", "-m", "start"}) &&
+         run_git(clone, {"push", "--quiet", "origin", "HEAD:refs/heads/main"});
 }
 
 RemoteRefs GitSite::refs(const std::string& clone_name) {

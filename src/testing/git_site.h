@@ -28,6 +28,8 @@ class GitSite {
   [[nodiscard]] const GitProgram& git() const { return git_; }
 
  private:
+  [[nodiscard]] static bool has_target(const std::string& clone);
+
   std::string object_format_;
   std::string layout_;
   TempDirectory directory_;

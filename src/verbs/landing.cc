@@ -42,8 +42,9 @@ std::string json_list(const std::vector<std::string>& texts) {
 }
 
 // The branch that `start` made: it goes when the work is done.
-bool is_ours(const WorkSite& site) {
-  return !site.worktree.is_main() && site.branch.starts_with(branch_for_item(site.item.name));
+bool is_ours(Workspace& workspace, const WorkSite& site) {
+  const Result<std::string> branch = branch_for_item(workspace, site.item.name);
+  return branch && !site.worktree.is_main() && site.branch.starts_with(*branch);
 }
 
 KeepRequest keep_of(const WorkSite& site, std::string why) {
@@ -53,9 +54,9 @@ KeepRequest keep_of(const WorkSite& site, std::string why) {
 }
 
 // The worktree and its branch, if they were made for the item; whatever would be lost is kept.
-Result<std::optional<RemovedWorktree>> remove_site(const Surroundings& around, const WorkSite& site,
-                                                   const KeepRequest& keep) {
-  if (!is_ours(site)) return std::nullopt;
+Result<std::optional<RemovedWorktree>> remove_site(Workspace& workspace, const Surroundings& around,
+                                                   const WorkSite& site, const KeepRequest& keep) {
+  if (!is_ours(workspace, site)) return std::nullopt;
   const Result<std::string> head =
       Commits(around.git, site.worktree.repository.git_dir).resolve("HEAD");
   if (!head) return fail(head.error());
@@ -224,12 +225,12 @@ Attempt landed_before(const PastEvent& past) {
   return attempt;
 }
 
-Result<Landed> clear_up(const Surroundings& around, const WorkSite& site, const Land& request,
-                        const std::string& head, Landed landed) {
+Result<Landed> clear_up(Workspace& workspace, const Surroundings& around, const WorkSite& site,
+                        const Land& request, const std::string& head, Landed landed) {
   if (request.afterwards == Land::Afterwards::keep_worktree) return landed;
   KeepRequest keep = keep_of(site, "what was left after landing");
   keep.landed.push_back(head);
-  Result<std::optional<RemovedWorktree>> removed = remove_site(around, site, keep);
+  Result<std::optional<RemovedWorktree>> removed = remove_site(workspace, around, site, keep);
   if (!removed) {
     landed.notes.push_back(fmt::format("the worktree stays: {}", removed.error().message));
   } else if (removed->has_value()) {
@@ -266,7 +267,7 @@ Result<Landed> land(Workspace& workspace, const Land& request) {
     landed.commit = before.commit;
     landed.target = before.target.branch;
     landed.already = true;
-    return clear_up(*around, *site, request, *head, std::move(landed));
+    return clear_up(workspace, *around, *site, request, *head, std::move(landed));
   }
   const Result<Uncommitted> left =
       uncommitted_in(around->files, around->git, site->worktree.repository);
@@ -279,7 +280,7 @@ Result<Landed> land(Workspace& workspace, const Land& request) {
   landed.target = attempt->target.branch;
   if (auto note = bring_checkout_along(*around, attempt->target, attempt->commit))
     landed.notes.push_back(*std::move(note));
-  return clear_up(*around, *site, request, *head, std::move(landed));
+  return clear_up(workspace, *around, *site, request, *head, std::move(landed));
 }
 
 Result<Abandoned> abandon(Workspace& workspace, const Abandon& request) {
@@ -300,14 +301,14 @@ Result<Abandoned> abandon(Workspace& workspace, const Abandon& request) {
   }
   const KeepRequest keep =
       keep_of(*site, request.reason.empty() ? "the item was given up" : request.reason);
-  if (!is_ours(*site)) {
+  if (!is_ours(workspace, *site)) {
     Rescue rescue(*around);
     Result<std::optional<Rescued>> kept = rescue.snapshot(site->worktree.repository, keep);
     if (!kept) return fail(kept.error());
     abandoned.rescue = *std::move(kept);
     return abandoned;
   }
-  Result<std::optional<RemovedWorktree>> removed = remove_site(*around, *site, keep);
+  Result<std::optional<RemovedWorktree>> removed = remove_site(workspace, *around, *site, keep);
   if (!removed) return fail(removed.error());
   abandoned.worktree_removed = removed->has_value();
   if (removed->has_value()) abandoned.rescue = std::move((*removed)->rescue);

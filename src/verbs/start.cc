@@ -58,8 +58,10 @@ Result<Plan> plan_for(Workspace& workspace, const Start& request, const Resource
   if (!repository) return fail(repository.error());
   const Result<std::string> usual = default_worktree_path(workspace, item.name);
   if (!usual) return fail(usual.error());
-  const Result<std::string> branch = free_branch(
-      Commits(workspace.system().git, (*repository)->common_dir), branch_for_item(item.name));
+  const Result<std::string> wanted = branch_for_item(workspace, item.name);
+  if (!wanted) return fail(wanted.error());
+  const Result<std::string> branch =
+      free_branch(Commits(workspace.system().git, (*repository)->common_dir), *wanted);
   if (!branch) return fail(branch.error());
   Plan plan{.item = item,
             .target = *target,
@@ -102,6 +104,14 @@ void give_back(Workspace& workspace, const Plan& plan, const HeldLease& held) {
   if (!settled) workspace.warn(settled.error().message);
 }
 
+Result<Repository> make_worktree(Workspace& workspace, const Surroundings& around,
+                                 const Plan& plan) {
+  const Result<std::string> base = work_base(workspace, plan.target, plan.item.name);
+  if (!base) return fail(base.error());
+  return Worktrees(around).add(
+      {.path = plan.path, .branch = plan.branch, .base = *base, .id = plan.worktree});
+}
+
 Result<std::optional<Started>> started_before(Workspace& workspace, const ListedLease& own) {
   const Result<std::optional<FoundWorktree>> worktree =
       worktree_called(workspace, own.lease.worktree);
@@ -141,10 +151,7 @@ Result<Started> start(Workspace& workspace, const Start& request) {
                                                         .to_session = std::nullopt})
                                  : take(workspace, request, *plan);
   if (!held) return fail(held.error());
-  const Result<Repository> made = Worktrees(*around).add({.path = plan->path,
-                                                          .branch = plan->branch,
-                                                          .base = plan->target.commit,
-                                                          .id = plan->worktree});
+  const Result<Repository> made = make_worktree(workspace, *around, *plan);
   if (!made) {
     give_back(workspace, *plan, *held);
     return fail(made.error());

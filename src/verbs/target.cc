@@ -9,6 +9,7 @@
 #include "base/name_encoding.h"
 #include "base/text.h"
 #include "git/commits.h"
+#include "model/claim_branch.h"
 
 namespace dibs::verbs {
 
@@ -130,24 +131,39 @@ Result<std::string> branch_on_remote(const Search& search) {
   return fail(no_commit(kUsualBranches.front()));
 }
 
-Result<Target> remote_target(const Search& search, const Surroundings& around) {
-  const Result<std::string> branch = branch_on_remote(search);
-  if (!branch) return fail(branch.error());
-  const System& system = search.workspace.system();
+// Where a branch of the remote is now; remembered as git would.
+Result<std::string> fetched(const Surroundings& around, const std::string& remote,
+                            const std::string& branch) {
   const auto turn = lock_worktrees(around);
   if (!turn) return fail(turn.error());
-  const std::string ref = fmt::format("refs/remotes/{}/{}", search.remote, *branch);
+  const std::string ref = fmt::format("refs/remotes/{}/{}", remote, branch);
   const Result<ProgramEnd> end =
-      system.git.run({.git_dir = search.repository.common_dir,
+      around.git.run({.git_dir = around.common_dir,
                       .arguments = {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
-                                    "--no-recurse-submodules", "--", search.remote,
-                                    fmt::format("+refs/heads/{}:{}", *branch, ref)},
+                                    "--no-recurse-submodules", "--", remote,
+                                    fmt::format("+refs/heads/{}:{}", branch, ref)},
                       .input = {}});
   if (!end) return fail(end.error());
   if (!end->succeeded() && contains(end->err, "couldn't find remote ref"))
-    return fail(no_commit(*branch));
-  if (!end->succeeded()) return fail(unreachable(search.remote, *end));
-  const Result<std::string> commit = search.commits.resolve(ref);
+    return fail(no_commit(branch));
+  if (!end->succeeded()) return fail(unreachable(remote, *end));
+  return Commits(around.git, around.common_dir).resolve(ref);
+}
+
+// The branch that the remote shows for a claimed item, where its layout has such branches.
+Result<std::optional<std::string>> claim_branch(Workspace& workspace, const std::string& item) {
+  const Result<const Settings*> settings = workspace.settings();
+  if (!settings) return fail(settings.error());
+  const bool shows =
+      (*settings)->text("store.kind") == "git" && (*settings)->text("store.layout") == "branches";
+  if (!shows) return std::nullopt;
+  return claim_branch_name((*settings)->text("store.claim_state"), item);
+}
+
+Result<Target> remote_target(const Search& search, const Surroundings& around) {
+  const Result<std::string> branch = branch_on_remote(search);
+  if (!branch) return fail(branch.error());
+  const Result<std::string> commit = fetched(around, search.remote, *branch);
   if (!commit) return fail(commit.error());
   return Target{.branch = *branch, .commit = *commit, .remote = search.remote};
 }
@@ -182,7 +198,20 @@ Result<std::string> default_worktree_path(Workspace& workspace, const std::strin
   return folder + "/" + encode_name(name);
 }
 
-std::string branch_for_item(const std::string& item) { return "dibs/" + encode_name(item); }
+Result<std::string> branch_for_item(Workspace& workspace, const std::string& item) {
+  const Result<std::optional<std::string>> claimed = claim_branch(workspace, item);
+  if (!claimed) return fail(claimed.error());
+  return claimed->value_or("dibs/" + encode_name(item));
+}
+
+Result<std::string> work_base(Workspace& workspace, const Target& target, const std::string& item) {
+  const Result<std::optional<std::string>> claimed = claim_branch(workspace, item);
+  if (!claimed) return fail(claimed.error());
+  if (!claimed->has_value()) return target.commit;
+  const Result<Surroundings> around = surroundings(workspace);
+  if (!around) return fail(around.error());
+  return fetched(*around, target.remote, **claimed);
+}
 
 Result<Surroundings> surroundings(Workspace& workspace) {
   const Result<const Repository*> repository = workspace.repository();

@@ -46,7 +46,7 @@ struct Wanted {
   std::string name;
 };
 
-Result<Wanted> wanted_by(const WorktreeAdd& request) {
+Result<Wanted> wanted_by(Workspace& workspace, const WorktreeAdd& request) {
   if (request.item.has_value() == request.branch.has_value()) {
     return fail(ErrorKind::usage, "name either an item or a branch",
                 "for example: dibs worktree add 42, or: dibs worktree add --branch topic");
@@ -58,7 +58,9 @@ Result<Wanted> wanted_by(const WorktreeAdd& request) {
     return fail(ErrorKind::usage, fmt::format("{} is no item", printable(*request.item)),
                 "name a branch instead: dibs worktree add --branch NAME");
   }
-  return Wanted{.branch = branch_for_item(resource->name), .name = resource->name};
+  const Result<std::string> branch = branch_for_item(workspace, resource->name);
+  if (!branch) return fail(branch.error());
+  return Wanted{.branch = *branch, .name = resource->name};
 }
 
 // What a branch that is there is at; with no such branch, the target it will start from.
@@ -116,7 +118,7 @@ Result<WorktreeInfo> worktree_init(Workspace& workspace) {
 }
 
 Result<WorktreeAdded> worktree_add(Workspace& workspace, const WorktreeAdd& request) {
-  const Result<Wanted> wanted = wanted_by(request);
+  const Result<Wanted> wanted = wanted_by(workspace, request);
   if (!wanted) return fail(wanted.error());
   const Result<Surroundings> around = surroundings(workspace);
   if (!around) return fail(around.error());

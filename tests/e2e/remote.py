@@ -47,7 +47,7 @@ class Remote(Scratch):
 
     def log_of(self, resource):
         """What the commits say that made the record of an item what it is, oldest first."""
-        where = {"refs": [f"refs/dibs/r/item_3a{resource}"],
+        where = {"refs": [f"refs/dibs/r/item_3a{resource}"], "branches": [f"refs/dibs/r/item_3a{resource}"],
                  "lock-branch": ["refs/heads/aitask-locks", "--", f"t{resource}_lock.yaml"]}[self.layout]
         return self.git("log", "--reverse", "--format=%B", *where, cwd=self.path)
 

@@ -15,7 +15,7 @@ from harness import add_case, check, main  # noqa: E402
 from remote import Remote  # noqa: E402
 
 CLONES, ROUNDS = 32, 200
-LAYOUTS = ("refs", "lock-branch")
+LAYOUTS = ("refs", "branches", "lock-branch")
 
 
 def fences_of(remote, resource):

@@ -1,0 +1,173 @@
+#include "store/claim_branches.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/name_encoding.h"
+#include "base/text.h"
+#include "model/claim_branch.h"
+
+namespace dibs {
+
+namespace {
+
+constexpr std::string_view kClaimSubject = "Claim ";
+
+bool has(const Transaction& transaction, const Key& key, Op op) {
+  return std::ranges::any_of(transaction.events, [&](const Event& event) {
+    return event.resource == key && event.op == op;
+  });
+}
+
+Error claimed_by_branch(const std::string& item, const std::string& ref,
+                        const std::string& remote) {
+  const std::string branch = ref.substr(std::string_view("refs/heads/").size());
+  return {
+      .kind = ErrorKind::held,
+      .message = fmt::format("{} is claimed by the branch {} on {}, which no lease stands behind",
+                             item, branch, printable(remote)),
+      .hint = fmt::format("if nobody works on it any more: git push {} --delete {}",
+                          shell_word(remote), shell_word(branch)),
+      .fields = {}};
+}
+
+}  // namespace
+
+std::string ClaimBranches::ref_of(const Resource& item) const {
+  return "refs/heads/" + claim_branch_name(names_.state, item.name);
+}
+
+ClaimBranches::Plan ClaimBranches::plan_for(const Resource& item, const Transaction& transaction,
+                                            const Sight& sight) {
+  const Key key = item.key();
+  const auto seen = sight.find(key);
+  const bool was_held = seen != sight.end() && seen->second.record;
+  const auto write = std::ranges::find(transaction.writes, key, &Write::key);
+  const bool is_held = write->value.has_value();
+  Plan plan{
+      .item = item, .step = Step::none, .lease = {}, .lands = has(transaction, key, Op::land)};
+  for (const Event& event : transaction.events) {
+    if (event.resource == key && event.op == Op::acquire) plan.lease = event.lease;
+  }
+  const bool evicts =
+      has(transaction, key, Op::auto_evict) || has(transaction, key, Op::force_evict);
+  if (!was_held && is_held) plan.step = Step::begin;
+  if (was_held && is_held && evicts && !plan.lease.empty()) plan.step = Step::begin_anew;
+  if (was_held && !is_held) plan.step = Step::end;
+  return plan;
+}
+
+Result<std::string> ClaimBranches::ask(std::vector<std::string> arguments) const {
+  const Result<std::string> out = git_.output_of(
+      {.git_dir = remote_.place().common_dir, .arguments = std::move(arguments), .input = {}},
+      ErrorKind::internal);
+  if (!out) return fail(out.error());
+  return std::string(trim(*out));
+}
+
+bool ClaimBranches::have(const std::string& commit) const {
+  return ask({"cat-file", "-e", commit + "^{commit}"}).has_value();
+}
+
+// As the user's repository last saw it. `start` fetches it first.
+Result<std::string> ClaimBranches::target_commit() const {
+  const std::string remote = remote_.place().remote;
+  std::vector<std::string> names{names_.target};
+  if (names_.target.empty()) names = {"HEAD", "main", "master"};
+  for (const std::string& name : names) {
+    Result<std::string> commit = ask({"rev-parse", "--verify", "--quiet",
+                                      fmt::format("refs/remotes/{}/{}^{{commit}}", remote, name)});
+    if (commit) return commit;
+  }
+  return fail(
+      ErrorKind::refused,
+      fmt::format("nothing is known of the target branch on {}", printable(remote)),
+      fmt::format("fetch it: git fetch {}, or name it: dibs config set landing.target BRANCH",
+                  shell_word(remote)));
+}
+
+Result<std::string> ClaimBranches::claim_commit(const Plan& plan, const Turn& turn) const {
+  const Result<std::string> base = target_commit();
+  if (!base) return base;
+  const std::string message = fmt::format("{}{}\n\nDibs-Lease: {}\nDibs-Claim: {}\n", kClaimSubject,
+                                          plan.item.key().text, plan.lease.text, turn.nonce.hex());
+  const Result<std::string> commit =
+      git_.output_of({.git_dir = remote_.place().common_dir,
+                      .arguments = {"commit-tree", *base + "^{tree}", "-p", *base, "-F", "-"},
+                      .input = message,
+                      .environment = {"GIT_AUTHOR_NAME=dibs", "GIT_AUTHOR_EMAIL=dibs",
+                                      "GIT_COMMITTER_NAME=dibs", "GIT_COMMITTER_EMAIL=dibs"},
+                      .settings = {"commit.gpgSign=false"}},
+                     ErrorKind::internal);
+  if (!commit) return commit;
+  return std::string(trim(*commit));
+}
+
+bool ClaimBranches::is_claim_commit(const std::string& commit) const {
+  const Result<std::string> message = ask({"log", "-1", "--format=%s%n%b", commit});
+  return message && message->starts_with(kClaimSubject) && contains(*message, "\nDibs-Claim: ");
+}
+
+// Where what was pushed to the branch goes when the branch goes; nothing if there is nothing to
+// lose.
+Result<std::optional<RefMove>> ClaimBranches::rescue(const Plan& plan, const std::string& tip,
+                                                     const Turn& turn) const {
+  const std::string branch = ref_of(plan.item);
+  if (!have(tip)) {
+    const Result<std::string> fetched =
+        ask({"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
+             "--refmap=", "--", remote_.place().remote, branch});
+    if (!fetched) return fail(ErrorKind::unreachable, fetched.error().message);
+  } else if (plan.lands) {
+    return std::nullopt;  // whoever lands has it, and lands it in one form or another
+  }
+  if (is_claim_commit(tip)) return std::nullopt;
+  return RefMove{.name = fmt::format("{}rescue/{}/{}", remote_.place().prefix,
+                                     encode_name(plan.item.name), turn.before + 1),
+                 .from = "",
+                 .to = tip};
+}
+
+Result<std::vector<RefMove>> ClaimBranches::moves_for(const Transaction& transaction,
+                                                      const Sight& sight, const Turn& turn) {
+  std::vector<Plan> plans;
+  std::vector<std::string> asked;
+  for (const Write& write : transaction.writes) {
+    const std::optional<Resource> item = resource_of(write.key);
+    if (!item || item->kind != ResourceKind::item) continue;
+    Plan plan = plan_for(*item, transaction, sight);
+    if (plan.step == Step::none) continue;
+    // A new branch is simply not there, unless a first try has failed.
+    if (plan.step != Step::begin || turn.fresh) asked.push_back(ref_of(*item));
+    plans.push_back(std::move(plan));
+  }
+  std::map<std::string, std::string> there;
+  if (!asked.empty()) {
+    Result<std::map<std::string, std::string>> found = remote_.ask_remote(asked);
+    if (!found) return fail(found.error());
+    there = *std::move(found);
+  }
+  std::vector<RefMove> moves;
+  for (const Plan& plan : plans) {
+    const std::string ref = ref_of(plan.item);
+    const std::string tip = there[ref];
+    if (plan.step == Step::begin && !tip.empty())
+      return fail(claimed_by_branch(plan.item.key().text, ref, remote_.place().remote));
+    if (!tip.empty()) {
+      Result<std::optional<RefMove>> kept = rescue(plan, tip, turn);
+      if (!kept) return fail(kept.error());
+      if (kept->has_value()) moves.push_back(**std::move(kept));
+    }
+    RefMove move{.name = ref, .from = tip, .to = ""};
+    if (plan.step != Step::end) {
+      Result<std::string> commit = claim_commit(plan, turn);
+      if (!commit) return fail(commit.error());
+      move.to = *std::move(commit);
+    }
+    if (!move.stays()) moves.push_back(std::move(move));  // somebody removed it by hand
+  }
+  return moves;
+}
+
+}  // namespace dibs
