@@ -1,6 +1,6 @@
 #include "base/name_encoding.h"
 
-#include "base/sha256.h"
+#include "base/sha.h"
 #include "base/text.h"
 
 namespace dibs {

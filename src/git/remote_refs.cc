@@ -10,14 +10,15 @@
 #include <span>
 
 #include "base/text.h"
+#include "git/loose_object.h"
 
 namespace dibs {
 
 namespace {
 
-constexpr std::string_view kEmptyTreeSha1 = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-constexpr std::string_view kEmptyTreeSha256 =
-    "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321";
+// Objects that are sent without any other in sight; see outbox_has.
+const std::string kOutbox = "outbox";
+constexpr std::size_t kLooseObjectMax = 1024UL * 1024;
 constexpr std::size_t kReadyFileMax = 64;
 constexpr std::size_t kLooseRefMax = 4096;
 constexpr std::size_t kGoneMax = 256;
@@ -126,7 +127,10 @@ Done RemoteRefs::open(unsigned directory_mode) {
     if (Done written = files_.replace_file(ready, *made); !written) return written;
     *format = *made;
   }
-  empty_tree_ = **format == "sha256" ? kEmptyTreeSha256 : kEmptyTreeSha1;
+  format_ = **format == "sha256" ? ObjectFormat::sha256 : ObjectFormat::sha1;
+  directory_mode_ = directory_mode;
+  const LooseObject empty_tree = loose_object(format_, "tree", "");
+  empty_tree_ = empty_tree.name;
   return {};
 }
 
@@ -140,11 +144,18 @@ Result<std::string> RemoteRefs::make(unsigned directory_mode) {
                                               ErrorKind::internal);
   if (!format) return format;
   format->resize(std::min(format->find('\n'), format->size()));
-  for (const std::vector<std::string>& step : std::vector<std::vector<std::string>>{
-           {"init", "--quiet", "--bare", "--template=", "--object-format=" + *format},
-           {"hash-object", "-t", "tree", "-w", "/dev/null"}}) {
-    const Result<std::string> done = git_.output_of(call(step), ErrorKind::internal);
-    if (!done) return done;
+  const Result<std::string> begun = git_.output_of(
+      call({"init", "--quiet", "--bare", "--template=", "--object-format=" + *format}),
+      ErrorKind::internal);
+  if (!begun) return begun;
+  format_ = *format == "sha256" ? ObjectFormat::sha256 : ObjectFormat::sha1;
+  directory_mode_ = directory_mode;
+  const LooseObject empty_tree = loose_object(format_, "tree", "");
+  if (Done made = files_.make_directory(place_.directory + "/" + kOutbox, directory_mode); !made)
+    return fail(made.error());
+  for (const std::string& folder : {std::string("objects"), kOutbox}) {
+    if (Done written = write_object(folder, empty_tree.path(), empty_tree.bytes); !written)
+      return fail(written.error());
   }
   std::string text = fmt::format("[core]\n\trepositoryformatversion = {}\n\tbare = true\n",
                                  *format == "sha256" ? 1 : 0);
@@ -360,12 +371,52 @@ Result<std::string> RemoteRefs::write_commit(const std::vector<std::string>& par
   for (const char* role : {"author", "committer"})
     text += fmt::format("{} dibs <dibs> {} +0000\n", role, unix_ms / 1000);
   text += "\n" + message;
-  GitProgram::Call hash = call({"hash-object", "-t", "commit", "-w", "--stdin"});
-  hash.input = text;
-  Result<std::string> out = git_.output_of(hash, ErrorKind::internal);
-  if (!out) return fail(out.error());
-  out->resize(std::min(out->find('\n'), out->size()));
-  return out;
+  const LooseObject commit = loose_object(format_, "commit", text);
+  if (Done written = write_object("objects", commit.path(), commit.bytes); !written)
+    return fail(written.error());
+  // One without a past can go out from where nothing else is.
+  if (parents.empty()) (void)write_object(kOutbox, commit.path(), commit.bytes);
+  return commit.name;
+}
+
+// Not synced: the remote's is the one that counts.
+Done RemoteRefs::write_object(const std::string& folder, const std::string& path,
+                              std::string_view bytes) {
+  const std::string file = fmt::format("{}/{}/{}", place_.directory, folder, path);
+  const unsigned mode = directory_mode_;
+  if (Done made = files_.make_directory(file.substr(0, file.rfind('/')), mode); !made) return made;
+  const Result<std::unique_ptr<File>> opened = files_.open(file, Open::create_append, mode & 0666U);
+  if (!opened) return fail(opened.error());
+  const Result<std::uint64_t> size = (*opened)->size();
+  if (!size) return fail(size.error());
+  if (*size == bytes.size()) return {};
+  // Whoever wrote a part of it was killed.
+  if (Done emptied = (*opened)->truncate(0); !emptied) return emptied;
+  return (*opened)->append(bytes);
+}
+
+// git looks at every commit that it has and the remote names. From a directory that has only what
+// is sent, there is nothing to look at. Whether everything that these moves name is there.
+bool RemoteRefs::outbox_has(const std::vector<RefMove>& moves) {
+  return std::ranges::all_of(moves, [&](const RefMove& move) {
+    if (move.to.size() < 3) return move.to.empty();
+    const std::string path = LooseObject{.name = move.to, .bytes = {}}.path();
+    const std::string base = place_.directory + "/";
+    const auto there = files_.status(base + kOutbox + "/" + path);
+    if (there && there->has_value()) return true;
+    if (!move.stays()) return false;
+    // What only has to stay, such as the ledger, is brought once and is then there.
+    const auto kept = files_.read_file(base + "objects/" + path, kLooseObjectMax);
+    return kept && kept->has_value() && write_object(kOutbox, path, **kept).has_value();
+  });
+}
+
+void RemoteRefs::empty_outbox(const std::vector<RefMove>& moves) {
+  for (const RefMove& move : moves) {
+    if (move.stays() || move.to.size() < 3) continue;
+    (void)files_.remove(fmt::format("{}/{}/{}", place_.directory, kOutbox,
+                                    LooseObject{.name = move.to, .bytes = {}}.path()));
+  }
 }
 
 Result<PushEnd> RemoteRefs::push(const std::vector<RefMove>& moves, From from) {
@@ -381,9 +432,13 @@ Result<PushEnd> RemoteRefs::push(const std::vector<RefMove>& moves, From from) {
   if (from == From::users) {
     push.git_dir = place_.common_dir;
     push.environment.push_back(borrowing_ours());
+  } else if (outbox_has(moves)) {
+    push.environment.push_back(
+        fmt::format("GIT_OBJECT_DIRECTORY={}/{}", place_.directory, kOutbox));
   }
   const Result<ProgramEnd> end = git_.run(push);
   if (!end) return fail(end.error());
+  empty_outbox(moves);
   PushEnd judged = judge_push(*end, moves);
   if (from == From::users && judged.kind == PushEnd::Kind::moved) remember(moves);
   return judged;

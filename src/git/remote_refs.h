@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "git/git_program.h"
+#include "git/loose_object.h"
 #include "model/ref_move.h"
 #include "sys/file_system.h"
 
@@ -93,6 +94,10 @@ class RemoteRefs {
   [[nodiscard]] Result<std::string> make(unsigned directory_mode);
   [[nodiscard]] Error unreadable(const ProgramEnd& end) const;
   [[nodiscard]] std::string borrowing_ours() const;
+  [[nodiscard]] Done write_object(const std::string& folder, const std::string& path,
+                                  std::string_view bytes);
+  [[nodiscard]] bool outbox_has(const std::vector<RefMove>& moves);
+  void empty_outbox(const std::vector<RefMove>& moves);
   void remember(const std::vector<RefMove>& moves);
   [[nodiscard]] bool has_object(const std::string& commit) const;
   [[nodiscard]] Done fetch(const std::vector<std::string>& names);
@@ -105,6 +110,8 @@ class RemoteRefs {
   const GitProgram& git_;
   RemotePlace place_;
   std::string empty_tree_;
+  ObjectFormat format_ = ObjectFormat::sha1;
+  unsigned directory_mode_ = kPrivateDirectory;
   std::map<std::string, SeenRef> known_;  // what commits say never changes, only where refs are
 };
 

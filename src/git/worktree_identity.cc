@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
-#include "base/sha256.h"
+#include "base/sha.h"
 #include "base/text.h"
 #include "base/time.h"
 

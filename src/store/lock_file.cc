@@ -7,7 +7,7 @@
 
 #include "base/crc32c.h"
 #include "base/name_encoding.h"
-#include "base/sha256.h"
+#include "base/sha.h"
 #include "base/text.h"
 #include "model/lease.h"
 #include "store/log_line.h"

@@ -1,4 +1,4 @@
-#include "base/sha256.h"
+#include "base/sha.h"
 
 #include <array>
 #include <bit>
@@ -22,9 +22,10 @@ constexpr std::array<std::uint32_t, 64> kRoundConstants{
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-using State = std::array<std::uint32_t, 8>;
+using State256 = std::array<std::uint32_t, 8>;
+using State1 = std::array<std::uint32_t, 5>;
 
-void absorb(State& state, const char* block) {
+void absorb(State256& state, const char* block) {
   std::array<std::uint32_t, 64> words{};
   for (std::size_t i = 0; i < kBlockBytes; ++i) {
     words[i / 4] = words[i / 4] << 8U | static_cast<std::uint8_t>(block[i]);
@@ -44,15 +45,36 @@ void absorb(State& state, const char* block) {
         (std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
     h = g, g = f, f = e, e = d + one, d = c, c = b, b = a, a = one + two;
   }
-  const State mixed{a, b, c, d, e, f, g, h};
+  const State256 mixed{a, b, c, d, e, f, g, h};
   for (std::size_t i = 0; i < state.size(); ++i) state[i] += mixed[i];
 }
 
-}  // namespace
+// What differs between the four quarters of SHA-1's rounds.
+std::uint32_t mixed_by_round(std::size_t round, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
+  if (round < 20) return ((b & c) | (~b & d)) + 0x5a827999;
+  if (round < 40) return (b ^ c ^ d) + 0x6ed9eba1;
+  if (round < 60) return ((b & c) | (b & d) | (c & d)) + 0x8f1bbcdc;
+  return (b ^ c ^ d) + 0xca62c1d6;
+}
 
-std::string sha256_hex(std::string_view bytes) {
-  State state{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-              0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+void absorb(State1& state, const char* block) {
+  std::array<std::uint32_t, 80> words{};
+  for (std::size_t i = 0; i < kBlockBytes; ++i) {
+    words[i / 4] = words[i / 4] << 8U | static_cast<std::uint8_t>(block[i]);
+  }
+  for (std::size_t i = 16; i < words.size(); ++i)
+    words[i] = std::rotl(words[i - 3] ^ words[i - 8] ^ words[i - 14] ^ words[i - 16], 1);
+  auto [a, b, c, d, e] = state;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::uint32_t next = std::rotl(a, 5) + mixed_by_round(i, b, c, d) + e + words[i];
+    e = d, d = c, c = std::rotl(b, 30), b = a, a = next;
+  }
+  const State1 mixed{a, b, c, d, e};
+  for (std::size_t i = 0; i < state.size(); ++i) state[i] += mixed[i];
+}
+
+template <class State>
+std::string hash_hex(State state, std::string_view bytes) {
   const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
   for (; bytes.size() >= kBlockBytes; bytes.remove_prefix(kBlockBytes)) absorb(state, bytes.data());
 
@@ -66,6 +88,18 @@ std::string sha256_hex(std::string_view bytes) {
   std::string text;
   for (const std::uint32_t word : state) text += hex32(word);
   return text;
+}
+
+}  // namespace
+
+std::string sha256_hex(std::string_view bytes) {
+  return hash_hex(State256{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
+                           0x1f83d9ab, 0x5be0cd19},
+                  bytes);
+}
+
+std::string sha1_hex(std::string_view bytes) {
+  return hash_hex(State1{0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0}, bytes);
 }
 
 }  // namespace dibs
