@@ -59,6 +59,13 @@ struct Lease {
   friend bool operator==(const Lease&, const Lease&) = default;
 };
 
+// A lock that another tool took on a store it shares with us. It gives no sign of life, so silence
+// says nothing about it. No session of ours can have a slash in its name.
+inline constexpr std::string_view kAnotherTool = "another-tool/";
+[[nodiscard]] inline bool is_of_another_tool(const Lease& lease) {
+  return lease.session.text.starts_with(kAnotherTool);
+}
+
 struct Holding {
   std::vector<Lease> leases;
 

@@ -99,7 +99,8 @@ Result<void> check_indefinite_limits(const Board& board, const AcquireRequest& r
   std::size_t of_all = wanted;
   for (const auto& [key, seat] : board.seats) {
     for (const Lease& lease : seat.holding.leases) {
-      if (!lease.indefinite() || !standing_of(lease, board, request.policy).held()) continue;
+      if (!lease.indefinite() || is_of_another_tool(lease)) continue;
+      if (!standing_of(lease, board, request.policy).held()) continue;
       // On what is asked for, only the other readers stay beside the new lease.
       const bool asked_for =
           std::ranges::find(request.resources, key, &Resource::key) != request.resources.end();

@@ -56,6 +56,8 @@ std::vector<Ended> ended_leases(const Board& board, const Policy& policy,
       Standing standing = standing_of(lease, board, policy);
       const bool old_enough = -ms_until(lease.beat, board.now) >= older_than_secs * 1000;
       if (standing.condition == Condition::live || !old_enough) continue;
+      // Whoever wants what another tool left can steal it; it is not cleared away unasked.
+      if (standing.condition == Condition::stale && is_of_another_tool(lease)) continue;
       ended.push_back({.resource = key, .lease = lease, .standing = std::move(standing)});
     }
   }

@@ -120,8 +120,7 @@ std::optional<Record> foreign_record(std::string_view path, std::string_view tex
   holding.leases.push_back(
       {.id = {make_ulid(*since, random)},
        .agent = agent,
-       // No session of ours can have a slash in its name.
-       .session = {"another-tool/" + agent.text},
+       .session = {std::string(kAnotherTool) + agent.text},
        .mode = Mode::exclusive,
        .acquired_unix_ms = *since,
        .beat = {.unix_ms = *since},

@@ -4,7 +4,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from harness import HANG_SECS, case, check, main
+from harness import DIBS, HANG_SECS, case, check, main
 from remote import Remote
 
 SCRIPT = Path(__file__).with_name("aitask_lock.sh")
@@ -140,6 +140,47 @@ def a_remote_that_is_gone_is_not_a_free_lock():
         for words in (["--check", "42"], ["--list"], ["--unlock", "42"], ["--lock", "42", "--email", "a@example.com"]):
             ended(locks.script(0, *words), UNREACHABLE)
         ended(locks.script(0, "--lock", "42"), USAGE)
+
+
+# --- beside dibs ---
+
+def shared(clones):
+    """The last clone has dibs; the others have the script alone."""
+    locks = Locks(clones)
+    locks.clones[-1].run("init", "--store", "git", "--layout", "lock-branch").expect(0)
+    return locks
+
+
+@case
+def script_and_dibs_respect_each_other():
+    with shared(clones=2) as locks:
+        dibs = locks.clones[1]
+        ended(locks.lock(0, "42"), 0)
+        error = dibs.refusal(3, "claim", "acquire", "42")
+        check.contains(error["holder"], "user0")
+        check.equal(dibs.holder("42"), "human:user0@example.com")
+        dibs.acquire("43")
+        check.contains(ended(locks.lock(0, "43"), LOCKED_BY_ANOTHER).stderr, "locked by ")
+        ended(locks.script(0, "--unlock", "42"), 0)
+        dibs.acquire("42")
+        ended(locks.script(0, "--check", "42"), 0)
+        for task in ("42", "43"):
+            dibs.run("claim", "release", task).expect(0)
+            ended(locks.script(0, "--check", task), FREE)
+        ended(locks.lock(0, "42"), 0)
+
+
+@case
+def in_a_race_of_script_and_dibs_one_wins():
+    with shared(clones=4) as locks:
+        dibs = locks.clones[3]
+        for n in range(5):
+            task = str(100 + n)
+            ours = dibs.spawn(DIBS, "claim", "acquire", task, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            theirs = [locks.start(clone, "--lock", task, "--email", f"user{clone}@example.com") for clone in range(3)]
+            won = [finished(process).returncode == 0 for process in theirs]
+            won.append(ours.wait(timeout=HANG_SECS) == 0)
+            check.equal(sum(won), 1, f"winners of {task}: {won}")
 
 
 if __name__ == "__main__":
