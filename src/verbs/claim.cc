@@ -351,7 +351,7 @@ Result<HeldLease> transfer(Workspace& workspace, const Transfer& request) {
                     .process = std::nullopt};
         if (request.to_worktree && *request.to_worktree != who.worktree.text) {
           to.worktree = {*request.to_worktree};
-          to.branch.clear();  // which branch is out there is the other side's to say
+          to.branch = request.to_branch.value_or("");  // else the other side's to say
         }
         to.session = session.value_or(session_of(to.agent, to.worktree));
         return dibs::transfer(board, {.who = who, .lease = ref, .to = to, .new_id = new_id});

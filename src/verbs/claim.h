@@ -53,6 +53,7 @@ struct Transfer {
   std::string to_agent;
   std::optional<std::string> to_worktree;
   std::optional<std::string> to_session;
+  std::optional<std::string> to_branch = std::nullopt;  // that will be checked out there
 };
 [[nodiscard]] Result<HeldLease> transfer(Workspace& workspace, const Transfer& request);
 

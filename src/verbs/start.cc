@@ -15,6 +15,7 @@ namespace dibs::verbs {
 namespace {
 
 constexpr int kBranchesMax = 100;
+constexpr int kPlacesMax = 100;
 
 // What is left of an earlier try keeps its branch; this one gets the next.
 Result<std::string> free_branch(const Commits& commits, const std::string& wanted) {
@@ -28,6 +29,22 @@ Result<std::string> free_branch(const Commits& commits, const std::string& wante
               fmt::format("there are {} branches like {} already", kBranchesMax, wanted),
               fmt::format("delete those that are not needed: git branch --list {}",
                           shell_word(wanted + "*")));
+}
+
+bool is_taken(FileSystem& files, const std::string& path) {
+  const Result<std::optional<FileStatus>> there = files.status(path);
+  if (!there || !there->has_value()) return false;  // whatever it is shows when it is made
+  if ((*there)->kind != FileKind::directory) return true;
+  const Result<std::vector<std::string>> inside = files.list(path);
+  return !inside || !inside->empty();
+}
+
+// Whoever lost the item may still have a worktree in the usual place, with work in it.
+std::string free_place(FileSystem& files, const std::string& usual) {
+  for (int n = 2; n <= kPlacesMax && is_taken(files, usual); ++n) {
+    if (std::string place = fmt::format("{}-{}", usual, n); !is_taken(files, place)) return place;
+  }
+  return usual;
 }
 
 // The lease that this agent has on the item already, from whichever worktree.
@@ -65,15 +82,15 @@ Result<Plan> plan_for(Workspace& workspace, const Start& request, const Resource
   if (!branch) return fail(branch.error());
   Plan plan{.item = item,
             .target = *target,
-            .path = request.path.value_or(*usual),
+            .path = request.path.value_or(free_place(workspace.system().files, *usual)),
             .branch = *branch,
             .worktree = new_worktree_id(workspace.system().random)};
   if (!plan.path.starts_with('/'))
     plan.path = workspace.system().current_directory + "/" + plan.path;
   // Looked at again when it is made; but whoever typed a wrong path should not hold the item.
-  const Result<std::optional<FileStatus>> there = workspace.system().files.status(plan.path);
-  if (there && there->has_value() && (*there)->kind != FileKind::directory) {
-    return fail(ErrorKind::refused, fmt::format("{} is there already", printable(plan.path)),
+  if (is_taken(workspace.system().files, plan.path)) {
+    return fail(ErrorKind::refused,
+                fmt::format("there is something at {} already", printable(plan.path)),
                 "choose another place with --path");
   }
   return plan;
@@ -148,7 +165,8 @@ Result<Started> start(Workspace& workspace, const Start& request) {
   Result<HeldLease> held = moves ? transfer(workspace, {.lease = (*own)->lease.id.text,
                                                         .to_agent = here->agent.text,
                                                         .to_worktree = plan->worktree.text,
-                                                        .to_session = std::nullopt})
+                                                        .to_session = std::nullopt,
+                                                        .to_branch = plan->branch})
                                  : take(workspace, request, *plan);
   if (!held) return fail(held.error());
   const Result<Repository> made = make_worktree(workspace, *around, *plan);

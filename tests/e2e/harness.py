@@ -175,10 +175,10 @@ class Scratch:
 class Repo(Scratch):
     """A git repository with dibs set up in it."""
 
-    def __init__(self, init=True, commit=False):
+    def __init__(self, init=True, commit=False, object_format="sha1"):
         super().__init__()
         self.root = self.dir / "repo"
-        self.git("init", "-q", "-b", "main", self.root)
+        self.git("init", "-q", "-b", "main", f"--object-format={object_format}", self.root)
         if commit:
             self.commit()
         if init:
