@@ -225,7 +225,7 @@ Result<Decision<Grants>> land(const Board& board, const Claimant& who, const Lea
         fmt::format("make it yours alone: dibs claim upgrade {}", place->lease->id.text));
   }
   Event event = event_about(Op::land, place->key, *place->lease);
-  event.reason = fmt::format("{} on {}", landing.commit, landing.target);
+  event.reason = fmt::format("{} on {} from {}", landing.commit, landing.target, landing.work);
   Decision<Grants> decision = given_back(*place, std::move(event));
   decision.changes.refs = landing.refs;
   return decision;

@@ -108,6 +108,7 @@ struct HeartbeatReply {
 struct Landing {
   std::string target;         // the branch
   std::string commit;         // where it will stand
+  std::string work;           // the commit that was brought there, in whatever form
   std::vector<RefMove> refs;  // what moves with it, the target first
 };
 // Gives the lease back and moves the refs, in one step: whoever has lost the lease cannot land.

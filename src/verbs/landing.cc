@@ -19,6 +19,7 @@
 #include "verbs/checkout.h"
 #include "verbs/target.h"
 #include "verbs/work_site.h"
+#include "verbs/worktree.h"
 
 namespace dibs::verbs {
 
@@ -41,10 +42,13 @@ std::string json_list(const std::vector<std::string>& texts) {
   return list.text();
 }
 
-// The branch that `start` made: it goes when the work is done.
+// The branch that `start` made: it goes when the work is done. "dibs/42", or "dibs/42-2" where that
+// was taken; "dibs/427" is another item's.
 bool is_ours(Workspace& workspace, const WorkSite& site) {
-  const Result<std::string> branch = branch_for_item(workspace, site.item.name);
-  return branch && !site.worktree.is_main() && site.branch.starts_with(*branch);
+  const Result<std::string> usual = branch_for_item(workspace, site.item.name);
+  if (!usual || site.worktree.is_main() || !site.branch.starts_with(*usual)) return false;
+  const std::string_view rest = std::string_view(site.branch).substr(usual->size());
+  return rest.empty() || (rest.starts_with('-') && parse_unsigned(rest.substr(1)).has_value());
 }
 
 KeepRequest keep_of(const WorkSite& site, std::string why) {
@@ -141,6 +145,7 @@ Error lost(Workspace& workspace, const Surroundings& around, const WorkSite& sit
 struct Attempt {
   Target target;
   std::string commit;  // that the target would stand at
+  std::string work;    // the commit that lands
 };
 
 Result<LandMode> mode_of(Workspace& workspace, const Land& request) {
@@ -172,7 +177,7 @@ Result<Attempt> prepare(Workspace& workspace, const WorkSite& site, const Land& 
   if (!end) return fail(end.error());
   if (end->commit.empty()) return fail(conflict(site, *target, *end));
   if (end->commit == target->commit) return fail(nothing_to_land(site, *target));
-  return Attempt{.target = *target, .commit = end->commit};
+  return Attempt{.target = *target, .commit = end->commit, .work = head};
 }
 
 // The step that counts.
@@ -188,6 +193,7 @@ Done settle(Workspace& workspace, const WorkSite& site, const Attempt& attempt) 
   const bool begins = attempt.target.remote.empty() && !own->has_value();
   const Landing landing{.target = attempt.target.branch,
                         .commit = attempt.commit,
+                        .work = attempt.work,
                         .refs = {{.name = branch,
                                   .from = begins ? std::string() : attempt.target.commit,
                                   .to = attempt.commit}}};
@@ -216,26 +222,71 @@ Result<Attempt> land_site(Workspace& workspace, const Surroundings& around, cons
   return fail(last);
 }
 
-// "COMMIT on BRANCH", as the rule writes it.
+// "COMMIT on BRANCH from WORK", as the rule writes it; none of them holds a space.
 Attempt landed_before(const PastEvent& past) {
-  const std::string& text = past.event.reason;
-  const std::size_t on = text.find(" on ");
-  Attempt attempt{.target = {}, .commit = text.substr(0, on)};
-  if (on != std::string::npos) attempt.target.branch = text.substr(on + 4);
+  const std::vector<std::string_view> words = split(past.event.reason, ' ');
+  constexpr std::size_t kWords = 5;
+  Attempt attempt{.target = {}, .commit = std::string(words.front()), .work = {}};
+  if (words.size() != kWords) return attempt;
+  attempt.target.branch = words[2];
+  attempt.work = words[4];
   return attempt;
 }
 
 Result<Landed> clear_up(Workspace& workspace, const Surroundings& around, const WorkSite& site,
-                        const Land& request, const std::string& head, Landed landed) {
+                        const Land& request, const std::string& work, Landed landed) {
   if (request.afterwards == Land::Afterwards::keep_worktree) return landed;
+  if (is_ours(workspace, site)) {
+    if (const Done free = check_no_lease_in(workspace, site.worktree.repository); !free) {
+      landed.notes.push_back(fmt::format("the worktree stays: {}", free.error().message));
+      return landed;
+    }
+  }
   KeepRequest keep = keep_of(site, "what was left after landing");
-  keep.landed.push_back(head);
+  // That much and no more: what was committed afterwards has not landed.
+  if (!work.empty()) keep.landed.push_back(work);
   Result<std::optional<RemovedWorktree>> removed = remove_site(workspace, around, site, keep);
   if (!removed) {
     landed.notes.push_back(fmt::format("the worktree stays: {}", removed.error().message));
   } else if (removed->has_value()) {
     landed.worktree_removed = true;
     landed.leftovers = std::move((*removed)->rescue);
+  }
+  return landed;
+}
+
+// The lease has ended: because this landed before, and then the rest is done that a crash may have
+// left, or it was lost.
+Result<Landed> land_again(Workspace& workspace, const Surroundings& around, const WorkSite& site,
+                          const Land& request) {
+  if (!site.last || site.last->event.op != Op::land) {
+    const Result<Ledger*> ledger = workspace.ledger();
+    if (!ledger) return fail(ledger.error());
+    const LeaseRef ref = site.item;
+    return fail(lost(
+        workspace, around, site,
+        explained(**ledger, {.kind = ErrorKind::not_found, .message = {}, .hint = {}, .fields = {}},
+                  site.who, ref)));
+  }
+  const Attempt before = landed_before(*site.last);
+  Landed landed{.item = site.item.key(),
+                .lease = site.last->event.lease,
+                .commit = before.commit,
+                .target = before.target.branch,
+                .path = site.worktree.repository.root,
+                .already = true};
+  const Result<Target> target = find_target(workspace);
+  if (target && target->branch == before.target.branch) {
+    if (auto note = bring_checkout_along(around, *target, target->commit))
+      landed.notes.push_back(*std::move(note));
+  }
+  if (!site.worktree.missing)
+    return clear_up(workspace, around, site, request, before.work, std::move(landed));
+  // Its branch may have outlived it, if it is still where it landed.
+  const Result<std::string> branch = branch_for_item(workspace, site.item.name);
+  if (branch && !before.work.empty()) {
+    (void)GitLocalRefs(around.git, around.common_dir)
+        .move({{.name = "refs/heads/" + *branch, .from = before.work, .to = ""}}, "dibs");
   }
   return landed;
 }
@@ -247,28 +298,11 @@ Result<Landed> land(Workspace& workspace, const Land& request) {
   if (!around) return fail(around.error());
   const Result<WorkSite> site = find_work_site(workspace, request.item);
   if (!site) return fail(site.error());
+  if (!site->lease) return land_again(workspace, *around, *site, request);
   const Result<std::string> head =
       Commits(around->git, site->worktree.repository.git_dir).resolve("HEAD");
   if (!head) return fail(head.error());
   Landed landed{.item = site->item.key(), .path = site->worktree.repository.root};
-  if (!site->lease) {
-    if (site->last->event.op != Op::land) {
-      const Result<Ledger*> ledger = workspace.ledger();
-      if (!ledger) return fail(ledger.error());
-      const LeaseRef ref = site->item;
-      return fail(
-          lost(workspace, *around, *site,
-               explained(**ledger,
-                         {.kind = ErrorKind::not_found, .message = {}, .hint = {}, .fields = {}},
-                         site->who, ref)));
-    }
-    const Attempt before = landed_before(*site->last);
-    landed.lease = site->last->event.lease;
-    landed.commit = before.commit;
-    landed.target = before.target.branch;
-    landed.already = true;
-    return clear_up(workspace, *around, *site, request, *head, std::move(landed));
-  }
   const Result<Uncommitted> left =
       uncommitted_in(around->files, around->git, site->worktree.repository);
   if (!left) return fail(left.error());
@@ -288,6 +322,10 @@ Result<Abandoned> abandon(Workspace& workspace, const Abandon& request) {
   if (!around) return fail(around.error());
   const Result<WorkSite> site = find_work_site(workspace, request.item);
   if (!site) return fail(site.error());
+  if (site->worktree.missing) {
+    return fail(ErrorKind::refused,
+                fmt::format("{} has landed already", printable(site->item.key().text)));
+  }
   Abandoned abandoned{.item = site->item.key(), .path = site->worktree.repository.root};
   if (site->lease) {
     const Result<Ledger*> ledger = workspace.ledger();
@@ -301,7 +339,8 @@ Result<Abandoned> abandon(Workspace& workspace, const Abandon& request) {
   }
   const KeepRequest keep =
       keep_of(*site, request.reason.empty() ? "the item was given up" : request.reason);
-  if (!is_ours(workspace, *site)) {
+  // A worktree that is somebody's for another reason stays, and so does the work in it.
+  if (!is_ours(workspace, *site) || !check_no_lease_in(workspace, site->worktree.repository)) {
     Rescue rescue(*around);
     Result<std::optional<Rescued>> kept = rescue.snapshot(site->worktree.repository, keep);
     if (!kept) return fail(kept.error());

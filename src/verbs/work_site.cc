@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/text.h"
 #include "verbs/claim.h"
@@ -40,21 +41,21 @@ Result<std::vector<ListedLease>> own_items(Workspace& workspace) {
   return leases;
 }
 
-// What this session last did, or had done to it, from that worktree; about one item, or any.
-Result<std::optional<PastEvent>> last_event(Workspace& workspace, const WorktreeId& worktree,
-                                            const std::optional<Resource>& item) {
+// The last event that matches; about one item, or any.
+Result<std::optional<PastEvent>> last_event(
+    Workspace& workspace, const std::string& mentioning, const std::optional<Resource>& item,
+    const std::function<bool(const Event& event)>& matches) {
   const Result<Ledger*> ledger = workspace.ledger();
   if (!ledger) return fail(ledger.error());
   HistoryQuery query;
-  query.mentioning = worktree.text;
+  query.mentioning = mentioning;
   if (item) query.resource = item->key();
   const Result<History> history = (*ledger)->store().history(query);
   if (!history) return fail(history.error());
   std::optional<PastEvent> last;
   for (const PastEvent& past : history->events) {
     const std::optional<Resource> resource = resource_of(past.event.resource);
-    if (past.event.worktree == worktree && resource && resource->kind == ResourceKind::item)
-      last = past;
+    if (matches(past.event) && resource && resource->kind == ResourceKind::item) last = past;
   }
   return last;
 }
@@ -89,17 +90,45 @@ Result<WorkSite> held_site(Workspace& workspace, const ListedLease& entry) {
   return site;
 }
 
+// Asked from another worktree than the one it was held from.
+Result<WorkSite> ended_elsewhere(Workspace& workspace, const FoundWorktree& here,
+                                 const Resource& item) {
+  const Result<AgentId> agent = workspace.agent();
+  if (!agent) return fail(agent.error());
+  const Result<std::optional<PastEvent>> last = last_event(
+      workspace, agent->text, item, [&](const Event& event) { return event.agent == *agent; });
+  if (!last) return fail(last.error());
+  if (!last->has_value()) return fail(nothing_held(here));
+  const Event& event = (*last)->event;
+  const Result<std::optional<FoundWorktree>> worktree = worktree_called(workspace, event.worktree);
+  if (!worktree) return fail(worktree.error());
+  if (!worktree->has_value() && event.op != Op::land) return fail(nothing_held(here));
+  const FoundWorktree gone{.repository = {.git_dir = here.repository.common_dir,
+                                          .common_dir = here.repository.common_dir,
+                                          .root = {},
+                                          .bare = true},
+                           .missing = true,
+                           .locked = std::nullopt};
+  Result<WorkSite> site = site_in(workspace, worktree->value_or(gone), event.worktree, item);
+  if (site) site->last = *last;
+  return site;
+}
+
 // Nothing is held any more; whose work is in this worktree?
 Result<WorkSite> ended_site(Workspace& workspace, const std::optional<Resource>& item) {
   const Result<FoundWorktree> here = this_worktree(workspace);
   if (!here) return fail(here.error());
-  const Result<WorktreeIdentity> identity = workspace.worktree();
-  if (!identity) return fail(identity.error());
-  const Result<std::optional<PastEvent>> last = last_event(workspace, identity->id, item);
+  const Result<Claimant> who = workspace.claimant();
+  if (!who) return fail(who.error());
+  const Result<std::optional<PastEvent>> last =
+      last_event(workspace, who->worktree.text, item, [&](const Event& event) {
+        return event.worktree == who->worktree && event.session == who->session;
+      });
   if (!last) return fail(last.error());
+  if (!last->has_value() && item) return ended_elsewhere(workspace, *here, *item);
   if (!last->has_value()) return fail(nothing_held(*here));
   Result<WorkSite> site =
-      site_in(workspace, *here, identity->id, *resource_of((*last)->event.resource));
+      site_in(workspace, *here, who->worktree, *resource_of((*last)->event.resource));
   if (site) site->last = *last;
   return site;
 }

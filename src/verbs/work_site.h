@@ -15,7 +15,7 @@ namespace dibs::verbs {
 
 struct WorkSite {
   Resource item;
-  FoundWorktree worktree;
+  FoundWorktree worktree;         // missing: it landed, and nothing is left of it here
   std::string branch;             // empty: HEAD is detached
   Claimant who;                   // the caller, as it acts in that worktree
   std::optional<Lease> lease;     // none: it has ended
@@ -23,7 +23,8 @@ struct WorkSite {
 };
 
 // By the item, or else what is held from the worktree we are in. A lease that has ended is found by
-// its history: whoever lost one has to be told that, and not that there is none.
+// its history: whoever lost one has to be told that, and not that there is none, and whoever landed
+// may ask again, from wherever it did before.
 [[nodiscard]] Result<WorkSite> find_work_site(Workspace& workspace,
                                               const std::optional<std::string>& item);
 
