@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "git/commits.h"
 #include "git/local_refs.h"
@@ -21,21 +23,61 @@ bool run_in(const Surroundings& around, const Repository& checkout,
   return end && end->succeeded();
 }
 
+// How many paths the index has otherwise than a commit.
+std::optional<std::size_t> differences(const Surroundings& around, const Repository& checkout,
+                                       const std::string& commit) {
+  const Result<ProgramEnd> end = around.git.run(
+      {.git_dir = checkout.git_dir,
+       .arguments = {"diff-index", "--cached", "--no-renames", "--name-only", "-z", commit, "--"},
+       .input = {},
+       .most_ms = kWholeTreeMs,
+       .work_tree = checkout.root});
+  if (!end || !end->succeeded()) return std::nullopt;
+  return std::ranges::count(end->out, '\0');
+}
+
+// Which commit the files are at, when the branch may have moved several times without them: the one
+// that the index is nearest to. Whatever else is in the index, the user put there.
+std::optional<std::string> where_files_are(const Surroundings& around, const Repository& checkout,
+                                           const std::string& tip) {
+  constexpr int kBehindMax = 64;
+  const Result<std::string> out = around.git.output_of(
+      {.git_dir = checkout.git_dir,
+       .arguments = {"rev-list", "--first-parent", fmt::format("--max-count={}", kBehindMax), tip},
+       .input = {}},
+      ErrorKind::internal);
+  if (!out) return std::nullopt;
+  std::optional<std::string> nearest;
+  std::size_t least = 0;
+  for (const std::string_view commit : split(trim(*out), '\n')) {
+    const auto count = differences(around, checkout, std::string(commit));
+    if (!count) return std::nullopt;
+    if (nearest && *count >= least) continue;
+    nearest = commit;
+    least = *count;
+    if (least == 0) break;
+  }
+  return nearest;
+}
+
 // The branch moved under it. git's two-tree merge carries changes that are not in the way; if some
 // are, HEAD goes back to where the files are, so that a commit cannot undo what has landed.
 std::optional<std::string> follow(const Surroundings& around, const Repository& checkout,
-                                  const Target& target, const std::string& commit) {
+                                  const Target& target) {
+  const Result<std::optional<std::string>> tip =
+      Commits(around.git, around.common_dir).find("refs/heads/" + target.branch);
+  if (!tip || !tip->has_value()) return std::nullopt;
   (void)run_in(around, checkout, {"update-index", "-q", "--refresh"});
-  if (run_in(around, checkout, {"read-tree", "-m", "-u", target.commit, commit}))
+  const std::string at = where_files_are(around, checkout, **tip).value_or(target.commit);
+  if (at == **tip || run_in(around, checkout, {"read-tree", "-m", "-u", at, **tip}))
     return std::nullopt;
-  (void)run_in(
-      around, checkout,
-      {"update-ref", "--no-deref", "-m", "dibs: left where it was", "HEAD", target.commit});
+  (void)run_in(around, checkout,
+               {"update-ref", "--no-deref", "-m", "dibs: left where it was", "HEAD", at});
   const std::string place = shell_word(checkout.root);
   return fmt::format(
       "{0} is checked out in {1} with changes that are in the way; that checkout stays at {2}. "
       "Bring it along with: git -C {3} stash && git -C {3} switch {4} && git -C {3} stash pop",
-      printable(target.branch), printable(checkout.root), target.commit.substr(0, 12), place,
+      printable(target.branch), printable(checkout.root), at.substr(0, 12), place,
       shell_word(target.branch));
 }
 
@@ -60,20 +102,26 @@ std::optional<std::string> catch_up(const Surroundings& around, const Target& ta
   if (run_in(around, place, {"merge", "--ff-only", "--quiet", "--no-stat", commit}))
     return std::nullopt;
   return fmt::format(
-      "{} in {} has changes that are in the way; bring it along with: git -C {} "
-      "merge --ff-only {}/{}",
-      printable(target.branch), printable(place.root), shell_word(place.root),
-      shell_word(target.remote), shell_word(target.branch));
+      "{0} is checked out in {1} with changes that are in the way; that checkout stays at {2}. "
+      "Bring it along with: git -C {3} stash && git -C {3} merge --ff-only {4} && git -C {3} "
+      "stash pop",
+      printable(target.branch), printable(place.root), (*own)->substr(0, 12),
+      shell_word(place.root), shell_word(target.remote + "/" + target.branch));
 }
 
 }  // namespace
 
 std::optional<std::string> bring_checkout_along(const Surroundings& around, const Target& target,
                                                 const std::string& commit) {
+  // One at a time: several landings at once would find each other's index locked.
+  const auto turn = lock_worktrees(around);
+  if (!turn)
+    return fmt::format("your checkout of {} stays: {}", printable(target.branch),
+                       turn.error().message);
   if (!target.remote.empty()) return catch_up(around, target, commit);
   const Result<std::optional<FoundWorktree>> checkout = Worktrees(around).on_branch(target.branch);
   if (!checkout || !checkout->has_value()) return std::nullopt;
-  return follow(around, (*checkout)->repository, target, commit);
+  return follow(around, (*checkout)->repository, target);
 }
 
 }  // namespace dibs::verbs
