@@ -137,6 +137,26 @@ TEST_F(LedgerTest, ConfirmsThatWhatItRepeatsIsStillSo) {
   EXPECT_EQ(again->fence, Fence{3});
 }
 
+TEST_F(LedgerTest, RefsThatMovedAreTheCallersToPrepareAgain) {
+  ASSERT_TRUE(take(request(who("a"))));
+  store_.reads = store_.commits = 0;
+  store_.next_commit(
+      [](const Transaction&) -> Result<Outcome> { return RefsMoved{"main is elsewhere"}; });
+  const Landing landing{.target = "main",
+                        .commit = "new",
+                        .work = "work",
+                        .refs = {{.name = "refs/heads/main", .from = "old", .to = "new"}}};
+  const auto settled = ledger_.settle<Grants>(Selection::of({{"item:1"}}), [&](const Board& board) {
+    const Resource item{.kind = ResourceKind::item, .name = "1"};
+    return land(board, who("a"), item, landing);
+  });
+  ASSERT_FALSE(settled);
+  EXPECT_EQ(settled.error().kind, ErrorKind::contended);
+  EXPECT_TRUE(contains(settled.error().message, "main is elsewhere"));
+  EXPECT_EQ(store_.commits, 1) << "the same commit would be turned down again";
+  EXPECT_EQ(ledger_.look(Selection::of({{"item:1"}}))->seat({"item:1"}).holding.leases.size(), 1U);
+}
+
 TEST_F(LedgerTest, ReadsAndDecidesAgainAfterALostRace) {
   store_.next_commit(kLose);
   ASSERT_TRUE(take(request(who("a"))));
