@@ -18,6 +18,23 @@ std::string command_for(const RefMove& move) {
 
 constexpr int kSignalled = 128;
 
+// "Unable to create 'PATH.lock': File exists": another git is at it, or one died there. Which, only
+// a person can tell.
+std::optional<Error> locked(const ProgramEnd& end) {
+  constexpr std::string_view kBegins = "Unable to create '";
+  constexpr std::string_view kEnds = "': File exists";
+  const std::size_t begin = end.err.find(kBegins);
+  const std::size_t stop = end.err.find(kEnds, begin == std::string::npos ? 0 : begin);
+  if (begin == std::string::npos || stop == std::string::npos) return std::nullopt;
+  const std::string path = end.err.substr(begin + kBegins.size(), stop - begin - kBegins.size());
+  return Error{.kind = ErrorKind::contended,
+               .message = fmt::format("git keeps {} locked: {} exists",
+                                      printable(path.substr(0, path.rfind('.'))), printable(path)),
+               .hint = fmt::format("if no git is running here, one that crashed left it: rm {}",
+                                   shell_word(path)),
+               .fields = {}};
+}
+
 }  // namespace
 
 Result<LocalRefs::End> GitLocalRefs::move(const std::vector<RefMove>& moves,
@@ -32,6 +49,7 @@ Result<LocalRefs::End> GitLocalRefs::move(const std::vector<RefMove>& moves,
   if (!end) return fail(end.error());
   if (end->succeeded()) return End{.kind = End::Kind::moved, .why = {}};
   // git says 128 itself when it refuses; above that a signal ended it, perhaps between two refs.
+  if (const std::optional<Error> error = locked(*end)) return fail(*error);
   const bool cut_short = end->cut != ProgramEnd::Cut::no || end->exit_code > kSignalled;
   return End{.kind = cut_short ? End::Kind::unknown : End::Kind::turned_down,
              .why = complaint_of(*end)};

@@ -217,8 +217,7 @@ Result<Attempt> land_site(Workspace& workspace, const Surroundings& around, cons
     if (is_about_the_lease(last.kind)) return fail(lost(workspace, around, site, last));
     if (last.kind != ErrorKind::contended) return fail(last);
   }
-  last.message = fmt::format("the target moved {} times while this was about to land: {}",
-                             kLandingTriesMax, last.message);
+  last.message = fmt::format("it could not land in {} tries: {}", kLandingTriesMax, last.message);
   return fail(last);
 }
 
