@@ -20,7 +20,7 @@ constexpr int kPlacesMax = 100;
 // What is left of an earlier try keeps its branch; this one gets the next.
 Result<std::string> free_branch(const Commits& commits, const std::string& wanted) {
   for (int n = 1; n <= kBranchesMax; ++n) {
-    const std::string name = n == 1 ? wanted : fmt::format("{}-{}", wanted, n);
+    std::string name = n == 1 ? wanted : fmt::format("{}-{}", wanted, n);
     const Result<std::optional<std::string>> there = commits.find("refs/heads/" + name);
     if (!there) return fail(there.error());
     if (!there->has_value()) return name;

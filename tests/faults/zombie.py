@@ -194,7 +194,7 @@ def check_landed_all_the_same(scene, taken, target, reply):
 def git_layouts():
     """Those that this dibs knows."""
     offered = subprocess.run([DIBS, "init", "--help"], capture_output=True, text=True, check=False).stdout
-    return ["refs", *(layout for layout in ("branches", "lock-branch") if f"|{layout}" in offered)]
+    return ["refs", *(layout for layout in ("branches", "lock-branch") if f" {layout} " in offered)]
 
 
 # How a worker is stopped, by where its leases are.
