@@ -117,7 +117,8 @@ int dibs::run_program(int argc, char** argv, const WrapStore& wrap) {
        // A hosted remote bears a few pushes a minute for a whole repository.
        .settings = {{"coordination.default_ttl_secs", "3600"},
                     {"coordination.heartbeat_interval_secs", "300"},
-                    {"coordination.stale_after_secs", "3600"}}},
+                    {"coordination.stale_after_secs", "3600"}},
+       .is_remote = true},
   };
   if (wrap) wrap_stores(backends, wrap);
   return dibs::cli::run(std::vector<std::string>(argv + 1, argv + argc), system, backends,

@@ -180,6 +180,11 @@ Result<Decision<Grants>> renew(const Board& board, const RenewRequest& request) 
 
 Decision<HeartbeatReply> heartbeat(const Board& board, const Claimant& who,
                                    const std::optional<Key>& after) {
+  return heartbeat(board, std::span(&who.session, 1), after);
+}
+
+Decision<HeartbeatReply> heartbeat(const Board& board, std::span<const SessionId> sessions,
+                                   const std::optional<Key>& after) {
   Decision<HeartbeatReply> decision;
   for (const auto& [key, seat] : board.seats) {
     if (after && key <= *after) continue;
@@ -188,7 +193,7 @@ Decision<HeartbeatReply> heartbeat(const Board& board, const Claimant& who,
     Holding beaten = seat.holding;
     bool changed = false;
     for (Lease& lease : beaten.leases) {
-      if (lease.session != who.session) continue;
+      if (std::ranges::find(sessions, lease.session) == sessions.end()) continue;
       if (!holder_may_act(lease, board)) {
         decision.reply.lost.push_back({.resource = key, .lease = lease});
         continue;
@@ -203,6 +208,18 @@ Decision<HeartbeatReply> heartbeat(const Board& board, const Claimant& who,
   if (!board.seats.empty() && decision.reply.goes_on_after == board.seats.rbegin()->first)
     decision.reply.goes_on_after.reset();
   return decision;
+}
+
+HeartbeatReply leases_of(const Board& board, const SessionId& session) {
+  HeartbeatReply reply;
+  for (const auto& [key, seat] : board.seats) {
+    for (const Lease& lease : seat.holding.leases) {
+      if (lease.session != session) continue;
+      (holder_may_act(lease, board) ? reply.extended : reply.lost)
+          .push_back({.resource = key, .lease = lease});
+    }
+  }
+  return reply;
 }
 
 Result<Decision<Grants>> release(const Board& board, const Claimant& who, const LeaseRef& ref,

@@ -93,12 +93,18 @@ struct RenewRequest {
 
 struct HeartbeatReply {
   Grants extended;
-  Grants lost;  // this session's leases that had ended before the beat; it does not revive them
+  Grants lost;  // the sessions' leases that had ended before the beat; it revives none
   std::optional<Key> goes_on_after;  // more of them than fit in one change: beat on from here
 };
-// `after` is where the last beat stopped.
+// Of several sessions in one change, where every change is dear. `after` is where the last beat
+// stopped.
+[[nodiscard]] Decision<HeartbeatReply> heartbeat(const Board& board,
+                                                 std::span<const SessionId> sessions,
+                                                 const std::optional<Key>& after = {});
 [[nodiscard]] Decision<HeartbeatReply> heartbeat(const Board& board, const Claimant& who,
                                                  const std::optional<Key>& after = {});
+// What a beat would extend and what it would find lost, each as it stands.
+[[nodiscard]] HeartbeatReply leases_of(const Board& board, const SessionId& session);
 
 [[nodiscard]] Result<Decision<Grants>> release(const Board& board, const Claimant& who,
                                                const LeaseRef& lease,

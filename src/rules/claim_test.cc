@@ -140,6 +140,38 @@ TEST_F(Heartbeat, GoesOnWhereOneChangeWasFull) {
   EXPECT_EQ(changes, 3);
 }
 
+TEST_F(Heartbeat, OfSeveralSessionsIsOneChange) {
+  taken(kOne, "1", 600);
+  taken_shared(kOne, "2", 600);
+  taken_shared(kTwo, "2", 600);
+  const Lease elsewhere = taken(kOneElsewhere, "3", 600);
+  pass(kMinute);
+  const std::vector<SessionId> sessions{kTwo.session, kOne.session};
+  const Decision<HeartbeatReply> beat = heartbeat(board_, sessions);
+  apply(beat.changes);
+  EXPECT_EQ(beat.changes.writes.size(), 2U);
+  EXPECT_EQ(beat.reply.extended.size(), 3U);
+  EXPECT_EQ(ms_until(*on("2")[0].expires, board_.now), 600'000);
+  EXPECT_EQ(ms_until(*on("2")[1].expires, board_.now), 600'000);
+  EXPECT_EQ(on("3")[0], elsewhere);
+}
+
+TEST_F(Heartbeat, OfNobodyWritesNothing) {
+  taken(kOne, "1", 600);
+  EXPECT_TRUE(heartbeat(board_, std::span<const SessionId>()).changes.writes.empty());
+}
+
+TEST_F(Heartbeat, SaysHowASessionsLeasesStandWithoutABeat) {
+  taken(kOne, "1", 60);
+  const Lease kept = taken(kOne, "2", 600);
+  taken(kTwo, "3", 600);
+  pass(kMinute);
+  const HeartbeatReply reply = leases_of(board_, kOne.session);
+  ASSERT_EQ(reply.lost.size(), 1U);
+  ASSERT_EQ(reply.extended.size(), 1U);
+  EXPECT_EQ(reply.extended[0].lease, kept);
+}
+
 TEST_F(Heartbeat, WritesNothingWhenThereIsNothingToExtend) {
   taken(kTwo, "1");
   EXPECT_TRUE(heartbeat(board_, kOne).changes.writes.empty());

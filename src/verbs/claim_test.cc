@@ -16,6 +16,7 @@
 #include "testing/fake_machine.h"
 #include "testing/seeded_random.h"
 #include "testing/temp_directory.h"
+#include "verbs/served_sessions.h"
 #include "verbs/setup.h"
 #include "verbs/workspace.h"
 
@@ -97,6 +98,33 @@ TEST_F(Verbs, AcquireOutlivesTheShellThatRanIt) {
   EXPECT_TRUE(again->front().already_held);
   EXPECT_EQ(again->front().lease.id, grants->front().lease.id);
   EXPECT_EQ(kind(acquire(as("agent:b"), asking("42"))), ErrorKind::held);
+}
+
+TEST_F(Verbs, ServedSessionsAreThoseWhoseLoopRuns) {
+  Workspace& here = as("agent:a");
+  const SessionId session{"run-1"};
+  machine_.start(FakeMachine::kOwnPid, 7);
+  {
+    const ServedSession served(here, session);
+    EXPECT_EQ(served_sessions(here), std::vector{session});
+    machine_.hide(FakeMachine::kOwnPid);  // nobody knows: its own loop beats for it
+    EXPECT_TRUE(served_sessions(here).empty());
+  }
+  EXPECT_TRUE(served_sessions(here).empty());
+}
+
+TEST_F(Verbs, WhatAKilledLoopLeftIsRemoved) {
+  Workspace& here = as("agent:a");
+  machine_.start(FakeMachine::kOwnPid, 7);
+  const ServedSession served(here, SessionId{"run-1"});
+  const std::string path = repo_ + "/.git/dibs/heartbeat/run-1.session";
+  machine_.set_pid_namespace(1);  // of another container: it may well run
+  EXPECT_TRUE(served_sessions(here).empty());
+  EXPECT_TRUE(files_.status(path)->has_value());
+  machine_.set_pid_namespace(4'026'531'836);
+  machine_.end(FakeMachine::kOwnPid);
+  EXPECT_TRUE(served_sessions(here).empty());
+  EXPECT_FALSE(files_.status(path)->has_value());
 }
 
 TEST_F(Verbs, RetryBacksOffFromOneSecondToSixteenAndThenGivesUp) {

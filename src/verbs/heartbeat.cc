@@ -9,10 +9,13 @@
 #include "base/name_encoding.h"
 #include "base/text.h"
 #include "verbs/claim.h"
+#include "verbs/served_sessions.h"
 
 namespace dibs::verbs {
 
 namespace {
+
+constexpr std::int64_t kFirstPatienceMs = 10'000;
 
 // The file that shows people and other tools who is alive. Leases live by their records, not by it.
 void write_heartbeat_file(Workspace& workspace, const Claimant& who, const Instant& now,
@@ -51,12 +54,37 @@ Result<std::unique_ptr<FileLock>> lock_daemon(Workspace& workspace, const Sessio
 }
 
 // A third of the shortest lease at most: two beats may fail before anything is lost.
-std::int64_t pause_ms(const Beat& beat, std::int64_t every_secs) {
+std::int64_t pace_ms(const Grants& held, std::int64_t every_secs) {
   std::int64_t ms = every_secs * 1000;
-  for (const HeldLease& held : beat.extended) {
-    if (!held.lease.indefinite()) ms = std::min(ms, held.lease.ttl_secs * 1000 / 3);
+  for (const HeldLease& one : held) {
+    if (!one.lease.indefinite()) ms = std::min(ms, one.lease.ttl_secs * 1000 / 3);
   }
   return std::max<std::int64_t>(ms, 100);
+}
+
+// How long ago the last sign of life was, of the lease that has waited longest. A clock that was
+// set back says nothing, and then it has been for ever.
+std::int64_t waited_ms(const Grants& held, const Instant& now) {
+  std::int64_t longest_ms = 0;
+  for (const HeldLease& one : held) {
+    const std::int64_t ago_ms = -ms_until(one.lease.beat, now);
+    longest_ms = std::max(longest_ms, ago_ms < 0 ? INT64_MAX : ago_ms);
+  }
+  return longest_ms;
+}
+
+// Whoever beats does so a full pace after the last beat; until half of that, another has just done
+// it.
+bool is_due(const Grants& held, std::int64_t every_secs, const Instant& now) {
+  return waited_ms(held, now) >= pace_ms(held, every_secs) / 2;
+}
+
+// From now until a pace after the last beat, whoever did that.
+std::int64_t pause_ms(const Beat& beat, std::int64_t every_secs, const Instant& now) {
+  constexpr std::int64_t kLeastMs = 100;
+  const std::int64_t pace = pace_ms(beat.extended, every_secs);
+  const std::int64_t waited = waited_ms(beat.extended, now);
+  return waited >= pace ? pace : std::max(pace - waited, kLeastMs);
 }
 
 // Whether nothing is left to keep alive: every lease of the last good beat has ended by now.
@@ -93,33 +121,93 @@ std::vector<std::string> expiry_warnings(const Board& board, const SessionId& se
   return warnings;
 }
 
-Result<Beat> beat_once(Workspace& workspace, const Claimant& who, std::int64_t interval_secs) {
+/// Whose leases one beat extends.
+struct Round {
+  Claimant who;                     // whose beat it is
+  std::vector<SessionId> sessions;  // who beat with it, `who` among them
+  Selection selection;
+  bool only_if_due = false;  // another may have beaten for us
+};
+
+Result<Beat> beat_round(Workspace& workspace, const Round& round, std::int64_t interval_secs) {
   const Result<Ledger*> ledger = workspace.ledger();
   if (!ledger) return fail(ledger.error());
   const Result<const Settings*> settings = workspace.settings();
   if (!settings) return fail(settings.error());
   const std::int64_t threshold_pct =
       (*settings)->integer("coordination.lease_renewal_threshold_pct");
+  const SessionId& own = round.who.session;
   Instant now;
-  Beat beat{.session = who.session};
+  Beat beat{.session = own};
   std::optional<Key> after;
   do {
     std::vector<std::string> warnings;
     auto settled = (*ledger)->settle<HeartbeatReply>(
-        Selection::with_text(who.session.text),
-        [&](const Board& board) -> Result<Decision<HeartbeatReply>> {
+        round.selection, [&](const Board& board) -> Result<Decision<HeartbeatReply>> {
           now = board.now;
-          if (!after) warnings = expiry_warnings(board, who.session, threshold_pct);
-          return dibs::heartbeat(board, who, after);
+          if (!after) warnings = expiry_warnings(board, own, threshold_pct);
+          if (!after && round.only_if_due) {
+            HeartbeatReply standing = leases_of(board, own);
+            if (!is_due(standing.extended, interval_secs, now))
+              return Decision<HeartbeatReply>{.changes = {}, .reply = std::move(standing)};
+          }
+          return dibs::heartbeat(board, round.sessions, after);
         });
     if (!settled) return fail(settled.error());
-    std::ranges::move(settled->reply.extended, std::back_inserter(beat.extended));
-    std::ranges::move(settled->reply.lost, std::back_inserter(beat.lost));
+    const auto is_own = [&](const HeldLease& held) { return held.lease.session == own; };
+    std::ranges::copy_if(settled->reply.extended, std::back_inserter(beat.extended), is_own);
+    std::ranges::copy_if(settled->reply.lost, std::back_inserter(beat.lost), is_own);
     std::ranges::move(warnings, std::back_inserter(beat.warnings));
     after = settled->reply.goes_on_after;
   } while (after);
-  write_heartbeat_file(workspace, who, now, interval_secs);
+  write_heartbeat_file(workspace, round.who, now, interval_secs);
   return beat;
+}
+
+Result<Beat> beat_alone(Workspace& workspace, const Claimant& who, std::int64_t interval_secs) {
+  return beat_round(
+      workspace,
+      {.who = who, .sessions = {who.session}, .selection = Selection::with_text(who.session.text)},
+      interval_secs);
+}
+
+// With all sessions of this clone that have a loop, unless another loop has just done that.
+Result<Beat> beat_together(Workspace& workspace, const Claimant& who, std::int64_t interval_secs) {
+  Round round{.who = who,
+              .sessions = served_sessions(workspace),
+              .selection = Selection::everything(),
+              .only_if_due = true};
+  if (std::ranges::find(round.sessions, who.session) == round.sessions.end())
+    round.sessions.push_back(who.session);
+  Result<Beat> beat = beat_round(workspace, round, interval_secs);
+  // A record of somebody else's that cannot be read, or changes, must not end our leases.
+  if (!beat && beat.error().kind != ErrorKind::unreachable)
+    return beat_alone(workspace, who, interval_secs);
+  return beat;
+}
+
+// Held for the moment of a beat, so that of many loops one beats and the others see that it did.
+// Null when it was not to be had in time: whoever has it may be paused, and leases do not wait.
+Result<std::unique_ptr<FileLock>> wait_for_turn(Workspace& workspace, const Claimant& who,
+                                                std::int64_t most_ms) {
+  constexpr std::int64_t kStepMs = 100;
+  const Result<std::string> directory = workspace.directory();
+  if (!directory) return fail(directory.error());
+  for (std::int64_t left_ms = most_ms;; left_ms -= kStepMs) {
+    Result<std::unique_ptr<FileLock>> turn = workspace.system().files.lock(
+        *directory + "/locks/beat.lock", Patience::at_once, workspace.file_mode());
+    if (!turn || *turn || left_ms <= 0) return turn;
+    workspace.system().clock.sleep_ms(kStepMs);
+    if (who.process && has_ended(workspace, *who.process)) return turn;
+  }
+}
+
+Result<Beat> beat_in_turn(Workspace& workspace, const Claimant& who, std::int64_t interval_secs,
+                          std::int64_t patience_ms) {
+  const Result<std::unique_ptr<FileLock>> turn = wait_for_turn(workspace, who, patience_ms);
+  if (!turn) return fail(turn.error());
+  return *turn ? beat_together(workspace, who, interval_secs)
+               : beat_alone(workspace, who, interval_secs);
 }
 
 }  // namespace
@@ -129,7 +217,7 @@ Result<Beat> heartbeat(Workspace& workspace, std::optional<std::int64_t> pid) {
   if (!who) return fail(who.error());
   const Result<const Settings*> settings = workspace.settings();
   if (!settings) return fail(settings.error());
-  return beat_once(workspace, *who, (*settings)->integer("coordination.heartbeat_interval_secs"));
+  return beat_alone(workspace, *who, (*settings)->integer("coordination.heartbeat_interval_secs"));
 }
 
 Done heartbeat_loop(Workspace& workspace, const BeatLoop& request,
@@ -145,6 +233,10 @@ Done heartbeat_loop(Workspace& workspace, const BeatLoop& request,
     if (!*lock) return {};
     only_one = *std::move(lock);
   }
+  const Result<const StoreBackend*> backend = workspace.backend();
+  if (!backend) return fail(backend.error());
+  std::optional<ServedSession> served;
+  if ((*backend)->is_remote) served.emplace(workspace, who->session);
   Clock& clock = workspace.system().clock;
   // A session tied to no process may have died unseen; beating for it for ever would keep its work
   // from everyone else.
@@ -154,7 +246,11 @@ Done heartbeat_loop(Workspace& workspace, const BeatLoop& request,
   while (true) {
     if (who->process && has_ended(workspace, *who->process)) return {};
     if (!who->process && clock.now().boot_ms >= give_up_ms) return {};
-    Result<Beat> beat = beat_once(workspace, *who, request.every_secs);
+    // How short the leases are is known only after the first beat.
+    const std::int64_t patience_ms =
+        last ? pace_ms(last->extended, request.every_secs) : kFirstPatienceMs;
+    Result<Beat> beat = served ? beat_in_turn(workspace, *who, request.every_secs, patience_ms)
+                               : beat_alone(workspace, *who, request.every_secs);
     if (beat) {
       on_beat(*beat);
       last = *std::move(beat);
@@ -165,7 +261,7 @@ Done heartbeat_loop(Workspace& workspace, const BeatLoop& request,
       workspace.warn(beat.error().message);
     }
     if (!who->process && last->extended.empty()) return {};
-    pause(workspace, *who, pause_ms(*last, request.every_secs));
+    pause(workspace, *who, pause_ms(*last, request.every_secs, clock.now()));
   }
 }
 

@@ -1,5 +1,6 @@
 """Heartbeats: one beat, beats in a loop, and the daemon that ends when it has nobody to serve."""
 
+import fcntl
 import json
 import signal
 import subprocess
@@ -7,6 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 from harness import DIBS, TIME, Repo, case, check, is_running, main, wait_until
+from remote import Remote
 
 FILE_FIELDS = {"agent_id", "worktree_id", "branch", "pid", "last_beat", "interval_secs"}
 
@@ -210,6 +212,85 @@ def the_daemon_keeps_no_lock_that_a_claim_needs():
         owner.wait()
         wait_until(lambda: not is_running(daemon["pid"]), "the daemon to end")
         repo.acquire("42", agent="agent:two")
+
+
+class CountingRemote(Remote):
+    """A remote with five sessions of one clone that each hold a lease and have a daemon; it counts pushes."""
+
+    agents = [f"agent:{n}" for n in range(5)]
+
+    def __enter__(self):
+        self.clone = self.clones[0]
+        self.clone.run("config", "set", "store.skew_margin_secs", "0").expect(0)
+        self.pushes = self.dir / "pushes"
+        hook = self.path / "hooks/post-receive"
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text(f'#!/bin/sh\ncat >> "{self.pushes}"\necho push >> "{self.pushes}"\n')
+        self.owner = self.sleeper()
+        for agent in self.agents:
+            self.clone.acquire(agent[-1], "--ttl", "12", agent=agent)
+        hook.chmod(0o755)  # claims are not counted
+        self.daemons = [start_daemon(self.clone, "--every", "3", "--pid", str(self.owner.pid), agent=agent)["pid"]
+                        for agent in self.agents]
+        return self
+
+    def __exit__(self, *failure):
+        self.owner.kill()
+        self.owner.wait()
+        wait_until(lambda: not any(map(is_running, self.daemons)), "the daemons to end")
+        super().__exit__(*failure)
+
+    def beats(self):
+        """How many refs each push moved."""
+        text = self.pushes.read_text() if self.pushes.exists() else ""
+        return [len(push.splitlines()) for push in text.split("push\n")[:-1]]
+
+    def sessions(self):
+        return [path.name for path in (self.clone.store / "heartbeat").glob("*.session")]
+
+
+@case
+def on_a_git_remote_all_sessions_of_a_clone_beat_in_one_push():
+    with CountingRemote(clones=1) as remote:
+        wait_until(lambda: len(remote.sessions()) == 5, "all daemons to be there")
+        wait_until(lambda: remote.beats(), "the first beat")
+        started = len(remote.beats())
+        # Five more intervals: longer than the ttl.
+        wait_until(lambda: len(remote.beats()) >= started + 5, "five beats", timeout=60)
+        check.equal(set(remote.beats()[started:]), {5}, "leases that each push extended")
+        check.equal([remote.clone.holder(agent[-1]) for agent in remote.agents], remote.agents)
+        # One push a beat: each of the five was extended as often as there were pushes.
+        beats = [event["op"] for event in remote.clone.reply("claim", "history", "0")["events"]].count("heartbeat")
+        check.true(beats <= len(remote.beats()), f"{beats} beats in {remote.beats()}")
+        remote.owner.kill()
+        remote.owner.wait()
+        wait_until(lambda: not remote.sessions(), "the daemons to take their names off")
+
+
+@case
+def when_the_daemon_that_beats_is_killed_another_takes_over():
+    with CountingRemote(clones=1) as remote:
+        wait_until(lambda: len(remote.sessions()) == 5, "all daemons to be there")
+        for victim in range(2):  # whoever it was that beat, in two kills it is likely one of them
+            before = len(remote.beats())
+            wait_until(lambda: len(remote.beats()) > before, "a beat")
+            subprocess.run(["kill", "-9", str(remote.daemons[victim])], check=True)
+        wait_until(lambda: remote.clone.holder("0") is None and remote.clone.holder("1") is None,
+                   "the leases of the two to end", timeout=60)
+        check.equal([remote.clone.holder(agent[-1]) for agent in remote.agents[2:]], remote.agents[2:])
+        check.equal(len(remote.sessions()), 3, "names of daemons that run")
+        check.equal(remote.beats()[-1], 3, "leases that the last push extended")
+
+
+@case
+def a_paused_daemon_does_not_keep_the_others_from_beating():
+    with CountingRemote(clones=1) as remote:
+        wait_until(lambda: len(remote.sessions()) == 5, "all daemons to be there")
+        with open(remote.clone.store / "locks/beat.lock", "a", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # as one that was paused in the middle of a beat
+            since = len(remote.beats())
+            wait_until(lambda: len(remote.beats()) >= since + 10, "each to beat alone", timeout=60)
+            check.equal([remote.clone.holder(agent[-1]) for agent in remote.agents], remote.agents)
 
 
 if __name__ == "__main__":
