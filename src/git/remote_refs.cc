@@ -169,7 +169,7 @@ Result<std::string> RemoteRefs::make(unsigned directory_mode) {
       place_.remote, place_.prefix, place_.common_dir);
   text +=
       "[core]\n\tbare = true\n\tfsync = none\n\tlogAllRefUpdates = false\n[gc]\n\tauto = "
-      "0\n[fetch]\n"
+      "0\n[maintenance]\n\tauto = false\n[fetch]\n"
       "\tfsckObjects = false\n\twriteCommitGraph = false\n[push]\n\tfollowTags = false\n"
       "\tgpgSign = false\n\tnegotiate = false\n";
   if (Done written = files_.replace_file(place_.directory + "/config", text); !written)
