@@ -118,6 +118,10 @@ int dibs::run_program(int argc, char** argv, const WrapStore& wrap) {
        .settings = {{"coordination.default_ttl_secs", "3600"},
                     {"coordination.heartbeat_interval_secs", "300"},
                     {"coordination.stale_after_secs", "3600"}},
+       .lacks = [&](const dibs::StorePlace& place) -> std::optional<std::string> {
+         if (dibs::GitStore::has_remotes(git, place.common_dir)) return std::nullopt;
+         return "this repository has no remote";
+       },
        .is_remote = true},
   };
   if (wrap) wrap_stores(backends, wrap);

@@ -27,10 +27,10 @@ Done run_init(Invocation& call) {
   const Result<verbs::Initialised> done = verbs::init(
       call.workspace, {.remote = call.args.text("--remote"), .layout = call.args.text("--layout")});
   if (!done) return fail(done.error());
-  call.terminal.reply(JsonObject()
-                          .add("directory", done->directory)
-                          .add("store", done->store)
-                          .add("already", done->already));
+  JsonObject reply;
+  reply.add("directory", done->directory).add("store", done->store).add("already", done->already);
+  if (!done->note.empty()) reply.add("note", done->note);
+  call.terminal.reply(reply);
   call.terminal.say(
       fmt::format("{} {} ({} store)",
                   call.terminal.styled(Style::good, done->already ? "already set up:" : "set up"),

@@ -183,6 +183,13 @@ Done GitStore::create(const GitStoreParts& parts, const GitStorePlace& place) {
   return parts.files.make_directory(place.directory + "/locks", place.directory_mode);
 }
 
+bool GitStore::has_remotes(const GitProgram& git, const std::string& common_dir) {
+  const Result<ProgramEnd> end =
+      git.run({.git_dir = common_dir, .arguments = {"remote"}, .input = {}});
+  // A git that does not answer is a trouble of its own, and setting up will name it.
+  return !end || !end->succeeded() || !trim(end->out).empty();
+}
+
 Result<std::unique_ptr<GitStore>> GitStore::open(const GitStoreParts& parts,
                                                  const GitStorePlace& place, const Notice& notice) {
   if (Done made = parts.files.make_directory(place.directory + "/remotes", place.directory_mode);

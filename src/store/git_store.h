@@ -50,6 +50,8 @@ class GitStore final : public Store, public Upkeep {
 
   // What `dibs init` does: looks whether the remote is there and can be read and written.
   [[nodiscard]] static Done create(const GitStoreParts& parts, const GitStorePlace& place);
+  // Whether the repository knows any remote at all.
+  [[nodiscard]] static bool has_remotes(const GitProgram& git, const std::string& common_dir);
   [[nodiscard]] static Result<std::unique_ptr<GitStore>> open(const GitStoreParts& parts,
                                                               const GitStorePlace& place,
                                                               const Notice& notice);

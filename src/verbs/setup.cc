@@ -143,25 +143,33 @@ Done keep_choice(Workspace& workspace, const StoreBackend& backend, bool other_k
 
 }  // namespace
 
-Result<Initialised> init(Workspace& workspace, const Init& request) {
+namespace {
+
+// Sets up the store of this machine in place of one that has nothing to be on. Only where that one
+// is not in use yet: changing over by itself would leave leases behind.
+Result<Initialised> init_in_place_of(Workspace& workspace, const std::string& lack);
+
+Result<Initialised> init_on(Workspace& workspace, const StoreBackend& backend,
+                            const Init& request) {
   const Result<const Repository*> repository = workspace.repository();
   if (!repository) return fail(repository.error());
-  const Result<const StoreBackend*> backend = workspace.backend();
-  if (!backend) return fail(backend.error());
   const Result<std::string> configured = workspace.configured_store();
   if (!configured) return fail(configured.error());
   if (Done fine = workspace.check_file_system((*repository)->common_dir); !fine)
     return fail(fine.error());
   const bool set_up = workspace.directory().has_value();
-  const bool other_kind = (*backend)->kind != *configured;
+  const bool other_kind = backend.kind != *configured;
   Initialised done{.directory = (*repository)->common_dir + "/dibs",
-                   .store = std::string((*backend)->kind),
+                   .store = std::string(backend.kind),
                    .already = set_up && !other_kind && !request.remote && !request.layout};
   if (done.already) return done;
   Result<StorePlace> place = workspace.store_place(done.directory);
   if (!place) return fail(place.error());
   Settings settings = place->settings;
   if (Done applied = apply_request(settings, request); !applied) return fail(applied.error());
+  if (const auto lack = backend.lacks ? backend.lacks(*place) : std::nullopt;
+      lack && (other_kind || !set_up))
+    return init_in_place_of(workspace, *lack);
   const bool elsewhere =
       other_kind || settings.text("store.layout") != place->settings.text("store.layout");
   if (set_up && elsewhere) {
@@ -172,10 +180,31 @@ Result<Initialised> init(Workspace& workspace, const Init& request) {
                           .common_dir = place->common_dir,
                           .settings = settings,
                           .directory_mode = place->directory_mode};
-  if (Done created = (*backend)->create(chosen); !created) return fail(created.error());
-  if (Done kept = keep_choice(workspace, **backend, other_kind, request); !kept)
+  if (Done created = backend.create(chosen); !created) return fail(created.error());
+  if (Done kept = keep_choice(workspace, backend, other_kind, request); !kept)
     return fail(kept.error());
   return done;
+}
+
+Result<Initialised> init_in_place_of(Workspace& workspace, const std::string& lack) {
+  const auto here = std::ranges::find(workspace.backends(), false, &StoreBackend::is_remote);
+  if (here == workspace.backends().end()) return fail(ErrorKind::not_set_up, lack);
+  Result<Initialised> done = init_on(workspace, *here, {});
+  if (!done) return done;
+  done->note = fmt::format(
+      "{}, so leases are kept on this machine alone, in the {} store; change over later with: git "
+      "remote add origin URL && dibs init --store git",
+      lack, here->kind);
+  workspace.warn(done->note);
+  return done;
+}
+
+}  // namespace
+
+Result<Initialised> init(Workspace& workspace, const Init& request) {
+  const Result<const StoreBackend*> backend = workspace.backend();
+  if (!backend) return fail(backend.error());
+  return init_on(workspace, **backend, request);
 }
 
 Result<std::vector<SettingLine>> config_list(Workspace& workspace) {

@@ -15,6 +15,7 @@ struct Initialised {
   std::string directory;
   std::string store;
   bool already = false;
+  std::string note = {};  // why it is not the store that was asked for
 };
 struct Init {
   // Of a store on a git remote; none: as the settings say.

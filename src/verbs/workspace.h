@@ -58,6 +58,8 @@ struct StoreBackend {
   Promises promises;
   // What suits it better than the defaults; `init` writes it down where nobody chose otherwise.
   std::vector<std::pair<std::string_view, std::string_view>> settings = {};
+  // Why there is nothing here that it could be on, for a sentence; nothing when there is.
+  std::function<std::optional<std::string>(const StorePlace& place)> lacks = {};
   // Not on this machine: a change costs a round trip, and other clones make changes too.
   bool is_remote = false;
 };

@@ -167,14 +167,51 @@ def an_environment_meant_for_another_repository_leads_nowhere():
 
 
 @case
-def init_needs_a_remote_that_is_there():
+def init_needs_the_remote_that_is_named():
     with Repo(init=False) as repo:
+        repo.git("remote", "add", "upstream", "/nowhere", cwd=repo.root)
         error = repo.refusal(10, "init", "--store", "git")
         check.contains(error["hint"], "git remote add origin")
         repo.refusal(64, "init", "--store", "git", "--remote", "--upload-pack=x")
         repo.refusal(64, "init", "--store", "git", "--remote", "../elsewhere")
         repo.run("init").expect(0)
         check.equal(repo.reply("config", "get", "store.kind")["value"], "local")
+
+
+@case
+def with_no_remote_at_all_the_local_store_is_set_up_and_that_is_said():
+    with Repo(init=False) as repo:
+        repo.refusal(64, "init", "--store", "git", "--remote", "../elsewhere")
+        reply = repo.run("init", "--store", "git", "--json").expect(0)
+        check.equal((reply.json()["store"], reply.json()["already"]), ("local", False))
+        check.contains(reply.json()["note"], "no remote")
+        check.equal(reply.warnings(), [reply.json()["note"]])
+        check.equal(repo.reply("config", "get", "store.kind")["value"], "local")
+        check.equal(repo.reply("config", "get", "coordination.default_ttl_secs")["value"], 600)
+        repo.acquire("42")
+        again = repo.run("init", "--store", "git").expect(0)
+        check.contains(again.err, "no remote")
+        check.contains(again.out, "local store")
+
+
+@case
+def a_committed_git_store_without_any_remote_becomes_a_local_one_here():
+    with Repo(init=False) as repo:
+        (repo.root / ".dibs").mkdir()
+        (repo.root / ".dibs/config.toml").write_text('[store]\nkind = "git"\n')
+        check.contains(repo.run("init").expect(0).err, "no remote")
+        repo.acquire("42")
+        check.equal(repo.holder("42"), "agent:one")
+
+
+@case
+def a_git_store_in_use_stays_one_when_its_remote_is_taken_away():
+    with Remote(clones=1) as remote:
+        clone = remote.clones[0]
+        clone.acquire("42")
+        clone.git("remote", "remove", "origin", cwd=clone.root)
+        check.equal(clone.reply("init")["store"], "git")
+        clone.refusal(11, "claim", "status", "42")
 
 
 @case
