@@ -68,6 +68,10 @@ struct Measure {
   std::string value;
 };
 
+std::string number_text(const std::optional<double>& number, const char* unknown) {
+  return number ? fmt::format("{:.4f}", *number) : unknown;
+}
+
 std::vector<Measure> measures(const verbs::Metrics& metrics) {
   return {
       {"dibs_acquisitions_total", "counter", "Leases granted.",
@@ -83,7 +87,24 @@ std::vector<Measure> measures(const verbs::Metrics& metrics) {
        fmt::format("{:.6f}", metrics.average_acquisition_ms() / 1000.0)},
       {"dibs_active_leases", "gauge", "Leases held now.", std::to_string(metrics.active)},
       {"dibs_stale_leases", "gauge", "Leases that have ended or gone stale and are still listed.",
-       std::to_string(metrics.stale)}};
+       std::to_string(metrics.stale)},
+      {"dibs_success_ratio", "gauge",
+       "Leases granted for each claim that was granted or refused, on this clone.",
+       number_text(metrics.success_rate(), "NaN")},
+      {"dibs_contention_ratio", "gauge", "Claims refused for each lease granted, on this clone.",
+       number_text(metrics.contention(), "NaN")},
+      {"dibs_landed_last_hour", "gauge", "Leases that ended by landing in the last hour.",
+       std::to_string(metrics.last_hour.landed)},
+      {"dibs_released_last_hour", "gauge", "Leases that were released in the last hour.",
+       std::to_string(metrics.last_hour.released)},
+      {"dibs_landed_last_day", "gauge", "Leases that ended by landing in the last 24 hours.",
+       std::to_string(metrics.last_day.landed)},
+      {"dibs_released_last_day", "gauge", "Leases that were released in the last 24 hours.",
+       std::to_string(metrics.last_day.released)},
+      {"dibs_longest_held_seconds", "gauge", "For how long the oldest lease has been held.",
+       std::to_string(metrics.longest_held_ms / 1000)},
+      {"dibs_warnings", "gauge", "What the metrics.* settings call worth a warning now.",
+       std::to_string(metrics.alerts.size())}};
 }
 
 std::string prometheus_text(const verbs::Metrics& metrics) {
@@ -115,6 +136,9 @@ Done run_metrics(Invocation& call) {
     call.terminal.show(prometheus_text(*metrics));
     return {};
   }
+  JsonArray warnings;
+  for (const verbs::Alert& alert : metrics->alerts)
+    warnings.add_raw(JsonObject().add("what", alert.what).add("fix", alert.fix).text());
   JsonObject by_op;
   for (const Op op : kAllOps) by_op.add(name_of(op), metrics->count(op));
   JsonObject json;
@@ -125,6 +149,14 @@ Done run_metrics(Invocation& call) {
       .add("stale_claimed", metrics->count(Counter::stale_claimed))
       .add("active", std::uint64_t{metrics->active})
       .add("stale", std::uint64_t{metrics->stale})
+      .add_raw("success_rate", number_text(metrics->success_rate(), "null"))
+      .add_raw("contention", number_text(metrics->contention(), "null"))
+      .add("landed_last_hour", metrics->last_hour.landed)
+      .add("released_last_hour", metrics->last_hour.released)
+      .add("landed_last_day", metrics->last_day.landed)
+      .add("released_last_day", metrics->last_day.released)
+      .add("longest_held_secs", metrics->longest_held_ms / 1000)
+      .add_raw("warnings", warnings.text())
       .add_raw("by_op", by_op.text());
   if (format == "json" && !call.terminal.json()) {
     call.terminal.show(JsonObject().add("schema_version", 1).add_members(json.members()).text() +
@@ -134,6 +166,11 @@ Done run_metrics(Invocation& call) {
   call.terminal.reply(json);
   for (const Measure& measure : measures(*metrics)) {
     call.terminal.say(fmt::format("{:<30}  {:>12}  {}", measure.name, measure.value, measure.help));
+  }
+  for (const verbs::Alert& alert : metrics->alerts) {
+    call.terminal.say(
+        fmt::format("{} {}", call.terminal.styled(Style::bad, "warning"), alert.what));
+    call.terminal.say(fmt::format("        fix: {}", alert.fix));
   }
   return {};
 }
@@ -149,7 +186,10 @@ constexpr std::array<Command, 2> kCommands{{
     {.name = "metrics",
      .summary = "show counts of claims, conflicts and operations",
      .details = "Counted on this clone since it was set up. The Prometheus text can be scraped "
-                "from a file.",
+                "from a file.\n"
+                "Warns of what the settings metrics.* call too much: leases gone stale, claims "
+                "refused, leases\n"
+                "held for long.",
      .positionals = {},
      .options = kMetricsOptions,
      .example = "dibs metrics --format prometheus",

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t kDaySecs = 86'400;
 
-constexpr std::array<SettingSpec, 21> kSpecs{{
+constexpr std::array<SettingSpec, 24> kSpecs{{
     {.key = "coordination.default_ttl_secs",
      .type = SettingType::integer,
      .fallback = "600",
@@ -132,6 +132,25 @@ constexpr std::array<SettingSpec, 21> kSpecs{{
      .fallback = "",
      .meaning = "the branch that work starts from and lands on; when empty, the remote's own, main "
                 "or master"},
+    {.key = "metrics.max_stale",
+     .type = SettingType::integer,
+     .fallback = "20",
+     .least = 0,
+     .most = 1'000'000,
+     .meaning = "warn when more leases than this have ended or gone stale; 0: never"},
+    {.key = "metrics.min_success_pct",
+     .type = SettingType::integer,
+     .fallback = "25",
+     .least = 0,
+     .most = 100,
+     .meaning = "warn when less than this share of the claims, of at least 20, is granted; 0: "
+                "never"},
+    {.key = "metrics.max_held_hours",
+     .type = SettingType::integer,
+     .fallback = "24",
+     .least = 0,
+     .most = 10'000,
+     .meaning = "warn when a lease has been held for longer than this; 0: never"},
 }};
 
 // What a value must be, for an error message.

@@ -15,6 +15,7 @@ enum class Counter : std::size_t {
   failed,              // claims that ended in any other error
   stale_claimed,       // leases ended for a claim because they had lapsed, died or gone stale
   acquisitions_timed,
+  granted,  // leases; only where the store's history has those of other clones too
 };
 inline constexpr std::size_t kCounterCount = 32;
 using Counts = std::array<std::uint64_t, kCounterCount>;

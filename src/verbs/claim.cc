@@ -165,6 +165,10 @@ void count_acquire(Workspace& workspace, const Result<Acquired>& acquired,
   const auto granted = std::ranges::find(acquired->grants, false, &HeldLease::already_held);
   if (granted == acquired->grants.end()) return;
   if (acquired->taken_over > 0) add(Counter::stale_claimed, acquired->taken_over);
+  if (const auto backend = workspace.backend(); backend && (*backend)->is_remote) {
+    const auto fresh = std::ranges::count(acquired->grants, false, &HeldLease::already_held);
+    add(Counter::granted, static_cast<std::uint64_t>(fresh));
+  }
   if (!is_timed(granted->lease.fence)) return;
   const std::int64_t took_us = workspace.system().clock.stopwatch_us() - started_us;
   add(Counter::acquisition_micros, static_cast<std::uint64_t>(std::max<std::int64_t>(took_us, 0)));

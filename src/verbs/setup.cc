@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "verbs/claim.h"
+#include "verbs/observe.h"
 
 namespace dibs::verbs {
 
@@ -83,6 +84,27 @@ void check_places(Workspace& workspace, const std::string& directory,
                                             printable(wrong.path), wrong.is, wrong.wanted & 0777U),
                         .fix = fmt::format("chmod {:o} {}", wrong.wanted, shell_word(wrong.path))});
   }
+}
+
+// What has ended and is still listed, and what the settings call worth a warning.
+void check_leases(Workspace& workspace, std::vector<Finding>& findings) {
+  using Level = Finding::Level;
+  const Result<std::vector<Ended>> ended =
+      cleanup(workspace, {.older_than_secs = 0, .dry_run = true});
+  const Result<Metrics> numbers = metrics(workspace, Counting::passing);
+  if (!ended || !numbers) {
+    const Error& error = ended ? numbers.error() : ended.error();
+    findings.push_back({.level = Level::problem, .what = error.message, .fix = error.hint});
+    return;
+  }
+  for (const Alert& alert : numbers->alerts)
+    findings.push_back({.level = Level::warning, .what = alert.what, .fix = alert.fix});
+  if (ended->empty() || std::ranges::count(numbers->alerts, Alert::About::stale, &Alert::about) > 0)
+    return;
+  findings.push_back({.level = Level::warning,
+                      .what = fmt::format("{} leases have ended or gone stale and are still listed",
+                                          ended->size()),
+                      .fix = "dibs claim cleanup"});
 }
 
 }  // namespace
@@ -288,18 +310,7 @@ std::vector<Finding> doctor(Workspace& workspace) {
   }
   // A store that could not be read has said so; asking it again would say the same in other words.
   if (std::ranges::count(findings, Level::problem, &Finding::level) > 0) return findings;
-  const Result<std::vector<Ended>> ended =
-      cleanup(workspace, {.older_than_secs = 0, .dry_run = true});
-  if (!ended) {
-    findings.push_back(
-        {.level = Level::problem, .what = ended.error().message, .fix = ended.error().hint});
-  } else if (!ended->empty()) {
-    findings.push_back(
-        {.level = Level::warning,
-         .what =
-             fmt::format("{} leases have ended or gone stale and are still listed", ended->size()),
-         .fix = "dibs claim cleanup"});
-  }
+  check_leases(workspace, findings);
   return findings;
 }
 

@@ -3,7 +3,7 @@
 import json
 import subprocess
 
-from harness import DIBS, Repo, case, check, main
+from harness import DIBS, Repo, add_case, case, check, main, wait_until
 from remote import Remote
 
 
@@ -154,6 +154,64 @@ def doctor_tries_the_remote():
         remote.path.rename(remote.dir / "away")
         report = clone.run("doctor", "--json").json()
         check.true(not report["healthy"], str(report))
+
+
+def redated(remote, ref, when):
+    """The same commit with another date at the tip of a ref."""
+    text = remote.git("cat-file", "commit", ref, cwd=remote.path)
+    headers, message = text.split("\n\n", 1)
+    headers = "\n".join(f"{line.rsplit(' ', 2)[0]} {when} +0000" if line.startswith(("author", "committer")) else line
+                        for line in headers.splitlines())
+    made = subprocess.run(["git", "hash-object", "-t", "commit", "-w", "--stdin"], cwd=remote.path, env=remote.env,
+                          input=f"{headers}\n\n{message}\n", capture_output=True, text=True, check=True)
+    remote.git("update-ref", ref, made.stdout.strip(), cwd=remote.path)
+
+
+def add_date_case(layout, ref):
+    def age_is_the_claims_own_and_not_the_commits():
+        with Remote(clones=2, layout=layout) as remote:
+            one, two = remote.clones
+            for clone in remote.clones:
+                clone.run("config", "set", "store.skew_margin_secs", "0").expect(0)
+            for when in ("2001-01-01T00:00:00Z", "2037-01-01T00:00:00Z"):
+                dates = {"GIT_COMMITTER_DATE": when, "GIT_AUTHOR_DATE": when}
+                one.acquire("1", "--ttl", "600", env=dates)
+                one.reply("claim", "heartbeat", env=dates)
+                check.equal((two.reply("claim", "list")["count"], two.reply("claim", "list", "--stale")["count"]), (1, 0))
+                check.equal(two.reply("claim", "cleanup", "--older-than", "0", "--dry-run", env=dates)["count"], 0)
+                one.run("claim", "release", "1", env=dates).expect(0)
+            for when in (1, 2_000_000_000):
+                one.acquire("1", "--ttl", "600")
+                redated(remote, ref, when)
+                check.equal((two.reply("claim", "list")["count"], two.reply("claim", "list", "--stale")["count"]), (1, 0))
+                two.refusal(3, "claim", "acquire", "1", "--strategy", "steal-stale", agent="agent:b")
+                one.run("claim", "release", "1").expect(0)
+            one.acquire("1", "--ttl", "1")
+            redated(remote, ref, 2_000_000_000)
+            wait_until(lambda: two.reply("claim", "list", "--stale")["count"] == 1, "the lease to end")
+            check.equal(two.reply("claim", "cleanup", "--older-than", "86400")["count"], 0)
+            check.equal(two.reply("claim", "cleanup")["count"], 1)
+    add_case(f"age is the claim's own and not the commit's: {layout}", age_is_the_claims_own_and_not_the_commits)
+
+
+add_date_case("refs", "refs/dibs/r/item_3a1")
+add_date_case("lock-branch", "refs/heads/aitask-locks")
+
+
+@case
+def the_rate_of_claims_is_of_this_clone_as_the_refusals_are():
+    with Remote(clones=2) as remote:
+        one, two = remote.clones
+        one.reply("claim", "acquire", "1", "2", agent="agent:a")
+        two.refusal(3, "claim", "acquire", "1", agent="agent:b")
+        seen = one.reply("metrics")
+        check.equal((seen["acquisitions"], seen["success_rate"], seen["contention"], seen["active"]), (2, 1, 0, 2))
+        seen = two.reply("metrics")
+        check.equal((seen["acquisitions"], seen["success_rate"], seen["contention"]), (2, 0, None))
+        two.acquire("3", agent="agent:b")
+        one.run("claim", "release", "1", agent="agent:a").expect(0)
+        seen = two.reply("metrics")
+        check.equal((seen["success_rate"], seen["contention"], seen["released_last_hour"]), (0.5, 1, 1))
 
 
 @case

@@ -241,10 +241,56 @@ def metrics_count_what_happened():
         check.equal({op: n for op, n in seen["by_op"].items() if n},
                     {"acquire": 3, "renew": 1, "release": 1, "auto-evict": 1})
         check.equal(set(seen["by_op"]), {"acquire", "renew", "heartbeat", "release", "transfer", "auto-evict",
-                                         "force-evict", "upgrade", "downgrade"})
+                                         "force-evict", "upgrade", "downgrade", "land"})
+        check.equal((seen["success_rate"], seen["contention"], seen["warnings"]), (0.75, 0.3333, []))
+        check.equal([seen[f"{how}_last_{span}"] for how in ("released", "landed") for span in ("hour", "day")],
+                    [1, 1, 0, 0])
         plain = json.loads(repo.run("metrics", "--format", "json").expect(0).out)
         check.equal(plain["by_op"], seen["by_op"])
         check.contains(repo.run("metrics").expect(0).out, "acquisitions")
+
+
+@case
+def what_ended_is_counted_once_however_often_one_asks():
+    with Repo() as repo:
+        check.equal((repo.reply("metrics")["success_rate"], repo.reply("metrics")["contention"]), (None, None))
+        for n in range(3):
+            repo.acquire(str(n))
+            repo.run("claim", "release", str(n)).expect(0)
+            check.equal(repo.reply("metrics")["released_last_hour"], n + 1)
+        totals = repo.store / "totals.json"
+        kept = json.loads(totals.read_text())
+        kept["finished"] = [[1, 5, 5], *kept["finished"], [2**40, 5, 5]]  # long ago, and not yet
+        totals.write_text(json.dumps(kept))
+        check.equal(repo.reply("metrics")["released_last_day"], 3)
+        for broken in ([[1, 2]], "x", [[-1, 0, 0]]):  # counted again from the history
+            totals.write_text(json.dumps(kept | {"finished": broken}))
+            check.equal(repo.reply("metrics")["released_last_day"], 3, str(broken))
+
+
+@case
+def metrics_warn_of_what_the_settings_call_too_much():
+    with Repo() as repo:
+        repo.acquire("1")
+        for _ in range(19):
+            repo.run("claim", "acquire", "1", agent="agent:two").expect(3)
+        for resource in ("2", "3"):
+            repo.acquire(resource, "--ttl", "1")
+        wait_until(lambda: repo.reply("claim", "list", "--stale")["count"] == 2, "two leases to end")
+        repo.run("config", "set", "metrics.min_success_pct", "0").expect(0)
+        check.equal(repo.reply("metrics")["warnings"], [])
+        repo.run("config", "set", "metrics.max_stale", "1").expect(0)
+        repo.run("config", "set", "metrics.min_success_pct", "50").expect(0)
+        stale, rate = repo.reply("metrics")["warnings"]
+        check.equal(stale["fix"], "dibs claim cleanup")
+        check.contains(stale["what"], "2 leases have ended")
+        check.contains(rate["what"], "3 of 22 claims")
+        check.contains(repo.run("metrics").expect(0).out, stale["what"])
+        check.contains(repo.run("metrics", "--format", "prometheus").expect(0).out, "\ndibs_warnings 2\n")
+        found = [finding["what"] for finding in repo.healthy() if finding["level"] == "warning"]
+        check.equal(found, [stale["what"], rate["what"]])
+        repo.run("claim", "cleanup").expect(0)
+        check.equal([warning["what"] for warning in repo.reply("metrics")["warnings"]], [rate["what"]])
 
 
 @case
@@ -253,11 +299,15 @@ def promtool_accepts_the_metrics():
     if not os.access(tool, os.X_OK):
         raise Skip("promtool is not there")
     with Repo() as repo:
+        nothing = repo.run("metrics", "--format", "prometheus").expect(0).out
+        check.contains(nothing, "dibs_success_ratio NaN")
         repo.acquire("1")
         text = repo.run("metrics", "--format", "prometheus").expect(0).out
         check.contains(text, 'dibs_operations_total{op="acquire"} 1')
-        done = subprocess.run([tool, "check", "metrics"], input=text, capture_output=True, text=True)
-        check.equal((done.returncode, done.stdout + done.stderr), (0, ""))
+        check.contains(text, "dibs_success_ratio 1.0000")
+        for scraped in (nothing, text):
+            done = subprocess.run([tool, "check", "metrics"], input=scraped, capture_output=True, text=True)
+            check.equal((done.returncode, done.stdout + done.stderr), (0, ""))
 
 
 @case

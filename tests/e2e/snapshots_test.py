@@ -19,6 +19,8 @@ MASKS = [(re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z"), "<time>"),
          (re.compile(r"\b9 min 5\d s\b|\b10 min\b"), "<ten minutes>"),
          (re.compile(r"expired (\d+ m?s|less than a second|\S+ s) ago"), "expired <a while> ago"),
          (re.compile(r'"average_acquisition_ms":[\d.]+'), '"average_acquisition_ms":<ms>'),
+         (re.compile(r'"longest_held_secs":\d+'), '"longest_held_secs":<secs>'),
+         (re.compile(r"(dibs_longest_held_seconds) +\d+"), r"\1 <secs>"),
          (re.compile(r"(seconds_avg +)[\d.]+"), r"\1<s>"),
          (re.compile(r"damaged-[0-9a-f]{8}"), "damaged-<id>")]
 
