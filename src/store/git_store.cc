@@ -12,6 +12,7 @@
 #include "store/git_lock_branch.h"
 #include "store/git_refs.h"
 #include "store/log_line.h"
+#include "store/remote_health.h"
 
 namespace dibs {
 
@@ -206,6 +207,7 @@ GitStore::GitStore(const GitStoreParts& parts, GitStorePlace place,
     : files_(parts.files),
       clock_(parts.clock),
       random_(parts.random),
+      git_(parts.git),
       place_(std::move(place)),
       remote_(std::move(remote)),
       layout_(std::move(layout)) {}
@@ -378,6 +380,12 @@ std::vector<Finding> GitStore::inspect() {
                         .fix = fmt::format("see whether you may push there: git push --dry-run {}",
                                            shell_word(place_.remote))});
   }
+  for (Finding& finding :
+       remote_health(files_, git_,
+                     {.common_dir = place_.common_dir,
+                      .name = place_.remote,
+                      .lock_refs = place_.layout == kLockBranch ? 0 : sight->size()}))
+    findings.push_back(std::move(finding));
   return findings;
 }
 

@@ -86,6 +86,7 @@ class GitStore final : public Store, public Upkeep {
   FileSystem& files_;
   Clock& clock_;
   Random& random_;
+  const GitProgram& git_;
   GitStorePlace place_;
   std::unique_ptr<RemoteRefs> remote_;
   std::unique_ptr<GitLayout> layout_;  // uses *remote_

@@ -156,6 +156,61 @@ def doctor_tries_the_remote():
         check.true(not report["healthy"], str(report))
 
 
+def doctor_says(clone):
+    """Its warnings, as (what, fix)."""
+    return [(finding["what"], finding["fix"]) for finding in clone.healthy() if finding["level"] == "warning"]
+
+
+@case
+def doctor_reads_how_a_path_remote_is_set():
+    with Remote(clones=1) as remote:
+        clone = remote.clones[0]
+        [(what, fix)] = doctor_says(clone)  # git's own choice
+        check.contains(what, "core.fsync is not set")
+        subprocess.run(fix, shell=True, check=True, env=remote.env)
+        check.equal(doctor_says(clone), [])
+        for setting, value, word in (("receive.denyDeletes", "Yes", "denies deletes"),
+                                     ("receive.denyNonFastForwards", "true", "denies non-fast-forwards"),
+                                     ("core.fsync", "none", "core.fsync is none"),
+                                     ("core.fsyncMethod", "writeout-only", "writeout-only"),
+                                     ("core.filesRefLockTimeout", "0", "after 0 ms"),
+                                     ("core.packedRefsTimeout", "5", "after 5 ms")):
+            remote.git("config", setting, value, cwd=remote.path)
+            for address in (remote.path, f"file://{remote.path}", "../remote.git"):
+                clone.git("remote", "set-url", "origin", address, cwd=clone.root)
+                [(what, fix)] = doctor_says(clone)
+                check.contains(what, word)
+            subprocess.run(fix, shell=True, check=True, env=remote.env)
+            check.equal(doctor_says(clone), [])
+
+
+@case
+def doctor_counts_the_refs_of_the_remote():
+    with Remote(clones=1) as remote:
+        clone = remote.clones[0]
+        remote.git("config", "core.fsync", "committed", cwd=remote.path)
+        head = remote.git("rev-parse", "main", cwd=remote.path)
+        with open(remote.path / "packed-refs", "a", encoding="ascii") as packed:
+            packed.writelines(f"{head} refs/heads/many-{n}\n" for n in range(10_000))
+        [(what, fix)] = doctor_says(clone)
+        check.contains(what, "10002 refs in all")  # with main and the ledger
+        check.contains(fix, "dibs claim cleanup")
+
+
+@case
+def a_remote_that_denies_deletes_and_non_fast_forwards_still_takes_claims():
+    with Remote(clones=1) as remote:
+        clone = remote.clones[0]
+        remote.git("config", "receive.denyDeletes", "true", cwd=remote.path)
+        remote.git("config", "receive.denyNonFastForwards", "true", cwd=remote.path)
+        for _ in range(3):
+            clone.acquire("42")
+            clone.run("claim", "renew", "42").expect(0)
+            clone.run("claim", "release", "42").expect(0)
+        clone.run("claim", "cleanup").expect(0)
+        clone.acquire("42")
+
+
 def redated(remote, ref, when):
     """The same commit with another date at the tip of a ref."""
     text = remote.git("cat-file", "commit", ref, cwd=remote.path)
