@@ -38,14 +38,15 @@ std::optional<Error> locked(const ProgramEnd& end) {
 }  // namespace
 
 Result<LocalRefs::End> GitLocalRefs::move(const std::vector<RefMove>& moves,
-                                          const std::string& reason) {
+                                          const std::string& reason, const FileLock* under) {
   std::string commands = "start\n";
   for (const RefMove& move : moves) commands += command_for(move);
   commands += "prepare\ncommit\n";
   const Result<ProgramEnd> end = git_.run({.git_dir = common_dir_,
                                            .arguments = {"update-ref", "-m", reason, "--stdin"},
                                            .input = commands,
-                                           .settings = {"core.fsync=all"}});
+                                           .settings = {"core.fsync=all"},
+                                           .under = under});
   if (!end) return fail(end.error());
   if (end->succeeded()) return End{.kind = End::Kind::moved, .why = {}};
   // git says 128 itself when it refuses; above that a signal ended it, perhaps between two refs.

@@ -25,9 +25,11 @@ class LocalRefs {
     Kind kind = Kind::unknown;
     std::string why;
   };
-  // On disk when it says `moved`. `reason` goes into the refs' logs.
+  // On disk when it says `moved`. `reason` goes into the refs' logs. `under` is a lock that git
+  // goes on holding if we are killed: whoever takes it next finds refs that do not move any more.
   [[nodiscard]] virtual Result<End> move(const std::vector<RefMove>& moves,
-                                         const std::string& reason) = 0;
+                                         const std::string& reason,
+                                         const FileLock* under = nullptr) = 0;
   // Where a ref stands; empty when there is none.
   [[nodiscard]] virtual Result<std::string> commit_at(const std::string& ref) = 0;
   // Whether the ref is there and `commit` is part of its history.
@@ -41,8 +43,8 @@ class GitLocalRefs final : public LocalRefs {
   GitLocalRefs(const GitProgram& git, std::string common_dir)
       : git_(git), common_dir_(std::move(common_dir)) {}
 
-  [[nodiscard]] Result<End> move(const std::vector<RefMove>& moves,
-                                 const std::string& reason) override;
+  [[nodiscard]] Result<End> move(const std::vector<RefMove>& moves, const std::string& reason,
+                                 const FileLock* under = nullptr) override;
   [[nodiscard]] Result<std::string> commit_at(const std::string& ref) override;
   [[nodiscard]] Result<bool> contains(const std::string& ref, const std::string& commit) override;
 

@@ -156,8 +156,12 @@ Result<Board> Ledger::board_of(const View& view) {
 
 // Only what is certain: a process of another machine, or of another container, may well be running.
 std::optional<std::string> Ledger::how_it_ended(const ProcessTie& process, const View& view) {
-  if (process.boot != view.now.boot) {
-    if (!view.one_machine || view.now.boot.empty()) return std::nullopt;
+  // A store of many machines has no boot of its own; a process of this one can be told all the
+  // same.
+  const BootId here = view.now.boot.empty() ? machine_.boot_id() : view.now.boot;
+  if (here.empty()) return std::nullopt;
+  if (process.boot != here) {
+    if (!view.one_machine) return std::nullopt;
     return fmt::format("the machine was restarted, and process {} with it", process.pid);
   }
   if (process.pid_namespace == 0 || process.pid_namespace != machine_.pid_namespace())

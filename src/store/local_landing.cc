@@ -7,7 +7,8 @@
 //   landing.json is removed
 //
 // Whoever takes the lock to write and finds the file finishes what it says: if a ref moved, the
-// rest follows; if none did, nothing has happened.
+// rest follows; if none did, nothing has happened. git has the lock too while it moves refs: if
+// only we are killed, the next one waits until git is through.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -40,7 +41,7 @@ Result<Outcome> LocalStore::land(const Transaction& transaction, const std::stri
   if (Done written = files_.replace_file(path(kLandingName), to_json(landing), file_mode_);
       !written)
     return fail(written.error());
-  const Result<LocalRefs::End> end = refs_->move(landing.refs, landing.reason);
+  const Result<LocalRefs::End> end = refs_->move(landing.refs, landing.reason, held_.lock().get());
   if (!end || end->kind == LocalRefs::End::Kind::turned_down) {
     if (Done removed = files_.remove(path(kLandingName)); !removed) return fail(removed.error());
     if (!end) return fail(end.error());
@@ -77,7 +78,7 @@ Result<bool> LocalStore::complete_refs(const PendingLanding& landing) {
     happened = happened || *contains;
   }
   if (happened && !left.empty()) {
-    const Result<LocalRefs::End> end = refs_->move(left, landing.reason);
+    const Result<LocalRefs::End> end = refs_->move(left, landing.reason, held_.lock().get());
     if (!end) return fail(end.error());
   }
   return happened;

@@ -40,6 +40,9 @@ class File {
 class FileLock {
  public:
   virtual ~FileLock() = default;
+  // For handing it to a program that goes on when we are killed: the lock ends when both have. -1
+  // when there is no such thing.
+  [[nodiscard]] virtual int descriptor() const { return -1; }
 };
 
 /// Sees changes in one directory from the moment it is made: make it, look, and then wait, so that

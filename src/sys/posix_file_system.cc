@@ -111,6 +111,7 @@ class PosixFile final : public File {
 class PosixFileLock final : public FileLock {
  public:
   explicit PosixFileLock(Descriptor fd) : fd_(std::move(fd)) {}
+  [[nodiscard]] int descriptor() const override { return fd_.get(); }
 
  private:
   Descriptor fd_;  // closing it gives the lock back

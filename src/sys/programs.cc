@@ -48,6 +48,9 @@ Result<pid_t> spawn(const ProgramCall& call, const Pipe& in, const Pipe& out, co
   posix_spawn_file_actions_adddup2(&actions, in.read_end.get(), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, out.write_end.get(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, err.write_end.get(), STDERR_FILENO);
+  // Onto itself: that is how it loses its close-on-exec.
+  if (call.kept_open >= 0)
+    posix_spawn_file_actions_adddup2(&actions, call.kept_open, call.kept_open);
   posix_spawn_file_actions_addchdir_np(&actions, call.directory.c_str());
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
@@ -74,8 +77,8 @@ std::int64_t monotonic_ms() {
 
 void set_nonblocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
-// Reads once, so that one who never stops is noticed between two reads; closes the descriptor at its
-// end.
+// Reads once, so that one who never stops is noticed between two reads; closes the descriptor at
+// its end.
 void drain(Descriptor& fd, std::string& into) {
   std::array<char, 64UL * 1024> buffer{};
   const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());

@@ -17,6 +17,7 @@ struct ProgramCall {
   std::vector<std::string> environment;  // NAME=value, all of it
   std::int64_t most_ms = 120'000;
   std::size_t most_output = 64UL * 1024 * 1024;  // of each of its two streams
+  int kept_open = -1;  // a descriptor of ours that it has too, such as a lock's; -1: none
 };
 
 struct ProgramEnd {

@@ -22,7 +22,8 @@ class FakeLocalRefs final : public LocalRefs {
  public:
   explicit FakeLocalRefs(FakeRefs& state) : state_(state) {}
 
-  Result<End> move(const std::vector<RefMove>& moves, const std::string& /*reason*/) override {
+  Result<End> move(const std::vector<RefMove>& moves, const std::string& /*reason*/,
+                   const FileLock* /*under*/) override {
     if (state_.power_is_out()) return fail(ErrorKind::internal, "the power is out");
     for (const RefMove& move : moves) {
       if (at(move.name) != move.from)

@@ -65,6 +65,18 @@ def every_verb_works():
 
 
 @case
+def a_process_of_this_machine_that_is_gone_holds_nothing():
+    with Remote(clones=2) as remote:
+        one, two = remote.clones
+        holder = one.sleeper()
+        one.acquire("42", "--pid", str(holder.pid), agent="agent:a")
+        two.refusal(3, "claim", "acquire", "42", agent="agent:b")
+        holder.kill()
+        holder.wait()
+        two.acquire("42", agent="agent:b")
+
+
+@case
 def worktrees_of_a_clone_share_its_view_of_the_remote():
     with Remote(clones=1) as remote:
         clone = remote.clones[0]

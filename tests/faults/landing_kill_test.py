@@ -1,8 +1,14 @@
 """Kill -9 in the middle of `dibs done`; soak/landing_kill_test.py does it at every system call."""
 
+import os
+import signal
+import subprocess
+import time
+
 from landing_kill import kill_dibs, kill_git
 
-from harness import add_case, main
+from harness import DIBS, add_case, case, check, main, wait_until
+from landing_site import LocalSite
 
 EVERY = 40  # of some 1,200 system calls
 GIT_EVERY = 6  # of some 40
@@ -11,6 +17,37 @@ add_case("dibs is killed, and its git goes on", lambda: kill_dibs(EVERY, togethe
 add_case("dibs is killed, and its git with it", lambda: kill_dibs(EVERY, together=True))
 add_case("the git that moves the target is killed", lambda: kill_git(GIT_EVERY, dibs_too=False))
 add_case("the git that moves the target is killed, and dibs with it", lambda: kill_git(GIT_EVERY, dibs_too=True))
+
+SLOW_SECS = 3
+
+
+@case
+def a_git_that_goes_on_alone_is_waited_for():
+    """dibs is killed while its git is about to move the target. Whoever comes next must not judge before git is through."""
+    with LocalSite() as site:
+        site.work(site.start("42"))
+        folder = site.dir / "slow"
+        folder.mkdir()
+        path = site.env["PATH"]
+        (folder / "git").write_text(f"""#!/bin/sh
+            case " $* " in *" update-ref -m dibs: "*)
+              echo $PPID > {folder}/dibs
+              PATH={path} exec strace -f -qq -o {folder}/trace -e inject=rename:delay_enter={SLOW_SECS * 1_000_000} git "$@";;
+            esac
+            PATH={path} exec git "$@"
+            """)
+        (folder / "git").chmod(0o755)
+        site.spawn(DIBS, "done", "42", env={"PATH": f"{folder}:{path}"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        lock = site.root / ".git/refs/heads/main.lock"
+        wait_until(lambda: lock.exists() and len(lock.read_bytes()) > 20, "git is about to move the target")
+        before = site.target()
+        os.kill(int((folder / "dibs").read_text()), signal.SIGKILL)
+        site.run("claim", "acquire", "next", agent="agent:two").expect(0)
+        time.sleep(0.2)
+        check.true(site.target() != before, "it did not land")
+        check.equal(site.holder("42"), None)
+        check.equal(site.reply("done", "42")["already_landed"], True)
+
 
 if __name__ == "__main__":
     main()
