@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 
+from injection import needs_strace
 from landing_kill import kill_dibs, kill_git
 
 from harness import DIBS, add_case, case, check, main, wait_until
@@ -24,6 +25,7 @@ SLOW_SECS = 3
 @case
 def a_git_that_goes_on_alone_is_waited_for():
     """dibs is killed while its git is about to move the target. Whoever comes next must not judge before git is through."""
+    needs_strace()
     with LocalSite() as site:
         site.work(site.start("42"))
         folder = site.dir / "slow"
