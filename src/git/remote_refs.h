@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "git/git_program.h"
 #include "git/loose_object.h"
+#include "git/push_report.h"
 #include "model/ref_move.h"
 #include "sys/file_system.h"
 
@@ -25,20 +26,6 @@ struct SeenRef {
   std::string name;
   std::string commit;
   std::string message;
-};
-
-/// How a push ended. Only `moved` means that anything happened, and then all of it did.
-struct PushEnd {
-  enum class Kind {
-    moved,
-    lost,     // another was faster: a ref is not where it was seen
-    refused,  // the remote will not have it, however often we try
-    unsent,   // the remote could not be reached; nothing has happened
-    unknown,  // it may have happened
-  };
-  Kind kind = Kind::unknown;
-  std::string why;
-  std::vector<std::string> lost_at = {};  // the refs that were not where they should be, if told
 };
 
 struct RemotePlace {
@@ -114,8 +101,5 @@ class RemoteRefs {
   unsigned directory_mode_ = kPrivateDirectory;
   std::map<std::string, SeenRef> known_;  // what commits say never changes, only where refs are
 };
-
-// What the lines that `git push --porcelain` prints mean together.
-[[nodiscard]] PushEnd judge_push(const ProgramEnd& end, const std::vector<RefMove>& moves);
 
 }  // namespace dibs
