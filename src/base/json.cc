@@ -147,6 +147,18 @@ std::size_t skip_json_value(std::string_view text, std::size_t at) {
   return std::string_view::npos;
 }
 
+std::string one_member_a_line(std::string_view object) {
+  std::string out = "{";
+  std::size_t at = 1;
+  while (at < object.size() && object[at] != '}') {
+    const std::size_t end = skip_json_value(object, at);
+    out += at == 1 ? "\n  " : ",\n  ";
+    out += object.substr(at, end - at);
+    at = object[end] == ',' ? end + 1 : end;
+  }
+  return out + (at == 1 ? "}\n" : "\n}\n");
+}
+
 namespace {
 const Json* member(const Json& object, const char* name) {
   if (!object.is_object()) return nullptr;

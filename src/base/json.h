@@ -67,6 +67,9 @@ class JsonArray {
 // One JSON value and nothing after it; refuses duplicate keys and nesting past kJsonDepthMax.
 [[nodiscard]] Result<Json> parse_json(std::string_view text);
 
+// A well-formed object laid out for people and for git: one member a line, a newline at the end.
+[[nodiscard]] std::string one_member_a_line(std::string_view object);
+
 // Where the value that begins at `at` ends: at the comma or bracket that follows it. For text that
 // is known to be well-formed, because its checksum is right; npos when it does not end.
 [[nodiscard]] std::size_t skip_json_value(std::string_view text, std::size_t at);

@@ -2,6 +2,7 @@
 // a question about leases does; its value type and its manners (RFC 8259, strict UTF-8) stay.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <nlohmann/json.hpp>
 
@@ -42,6 +43,7 @@ class Parser {
     return rest_.empty() || stop(kNotWellFormed);
   }
   [[nodiscard]] const char* problem() const { return problem_; }
+  [[nodiscard]] std::size_t unread() const { return rest_.size(); }
 
  private:
   bool stop(const char* problem) {
@@ -244,7 +246,12 @@ Result<Json> parse_json(std::string_view text) {
   Parser parser(text);
   Json parsed;
   if (parser.document(parsed)) return parsed;
-  return fail(ErrorKind::internal, fmt::format("bad JSON: {}", parser.problem()));
+  const std::string_view read = text.substr(0, text.size() - parser.unread());
+  const auto lines_before = std::count(read.begin(), read.end(), '\n');
+  // What is one line by nature, such as a log's, has no use for its number.
+  const std::string where =
+      lines_before == 0 ? std::string() : fmt::format(" in line {}", lines_before + 1);
+  return fail(ErrorKind::internal, fmt::format("bad JSON{}: {}", where, parser.problem()));
 }
 
 }  // namespace dibs
