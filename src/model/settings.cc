@@ -2,14 +2,11 @@
 
 #include <fmt/core.h>
 
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#define TOML_FLOAT_CHARCONV 1
-#include <toml++/toml.h>
 #include <algorithm>
 #include <array>
 
 #include "base/text.h"
+#include "model/toml_text.h"
 
 namespace dibs {
 
@@ -214,10 +211,6 @@ bool fits(const SettingSpec& spec, std::string_view value) {
   return false;
 }
 
-std::string place(const std::string& file, const toml::source_region& source) {
-  return fmt::format("{}:{}", file, source.begin.line);
-}
-
 Error wrong_value(const SettingSpec& spec, std::string_view value, const std::string& origin) {
   return {.kind = ErrorKind::usage,
           .message =
@@ -246,15 +239,6 @@ bool has_type(const SettingSpec& spec, const toml::node& node) {
       return node.is_string();
   }
   return false;
-}
-
-Result<toml::table> parse_toml(std::string_view text, const std::string& file) {
-  toml::parse_result parsed = toml::parse(text);
-  if (parsed) return std::move(parsed).table();
-  return fail(ErrorKind::usage,
-              fmt::format("{}: {}", printable(place(file, parsed.error().source())),
-                          printable(parsed.error().description())),
-              "mend the file by hand");
 }
 
 }  // namespace
@@ -300,10 +284,10 @@ Result<std::vector<Assignment>> parse_settings(std::string_view text, const std:
   for (const auto& [section, content] : *table) {
     const toml::table* members = content.as_table();
     if (members == nullptr)
-      return fail(unknown_setting(section.str(), place(file, section.source())));
+      return fail(unknown_setting(section.str(), toml_place(file, section.source())));
     for (const auto& [name, node] : *members) {
       const std::string key = std::string(section.str()) + "." + std::string(name.str());
-      const std::string origin = place(file, name.source());
+      const std::string origin = toml_place(file, name.source());
       const SettingSpec* spec = find_setting(key);
       if (spec == nullptr) return fail(unknown_setting(key, origin));
       const std::string value = value_text(node);
@@ -389,10 +373,10 @@ Result<std::optional<std::string>> parse_agent_file(std::string_view text,
   const toml::node_view<const toml::node> id = (*table)["agent"]["id"];
   if (!id) return std::nullopt;
   if (const auto value = id.value_exact<std::string>()) return *value;
-  return fail(
-      ErrorKind::usage,
-      fmt::format("{}: agent.id must be a string", printable(place(file, id.node()->source()))),
-      "write it like this: id = \"agent:copilot-1\"");
+  return fail(ErrorKind::usage,
+              fmt::format("{}: agent.id must be a string",
+                          printable(toml_place(file, id.node()->source()))),
+              "write it like this: id = \"agent:copilot-1\"");
 }
 
 }  // namespace dibs
