@@ -1,0 +1,79 @@
+// Where items are kept. One interface over dibs' own ref and over what other tools keep in the
+// tree, so that no command knows which it is.
+//
+//   const auto stored = source.read({id});
+//   … change …
+//   source.write({.changes = {{.item = changed, .expected = stored->front().version}}, …});
+//
+// Sources keep what they do not understand, byte for byte.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/agent.h"
+#include "model/item.h"
+
+namespace dibs {
+
+struct StoredItem {
+  Item item;
+  std::string version;  // differs whenever what is stored does
+  std::string file;     // where, for a person
+};
+
+/// Something that lies where an item should, and cannot be read as one. It is shown and left alone.
+struct BrokenItem {
+  std::string file;
+  std::size_t line = 0;  // 0: all of it
+  std::string why;
+  ItemId id = {};  // empty when not even that can be told
+
+  friend bool operator==(const BrokenItem&, const BrokenItem&) = default;
+};
+
+struct ItemList {
+  std::vector<StoredItem> items;  // by id
+  std::vector<BrokenItem> broken;
+};
+
+/// One past change of an item.
+struct ItemRevision {
+  std::string commit;
+  std::int64_t unix_ms = 0;
+  std::string by;
+  std::string message;
+};
+
+class ItemSource {
+ public:
+  virtual ~ItemSource() = default;
+
+  // Everything there is; what is broken hides nothing else. Bodies may be left out.
+  [[nodiscard]] virtual Result<ItemList> read_all() = 0;
+  // These, whole; one that is not there is left out, one that is broken is an error.
+  [[nodiscard]] virtual Result<std::vector<StoredItem>> read(const std::vector<ItemId>& ids) = 0;
+
+  struct Change {
+    Item item;
+    std::optional<std::string> expected;  // its version; none: there must be no such item
+  };
+  struct Batch {
+    std::vector<Change> changes;
+    AgentId author;
+    std::string message;
+    std::int64_t unix_ms = 0;
+  };
+  // All of them, in one commit where the source has commits. False, with nothing written, when
+  // somebody else was faster: read and apply again.
+  [[nodiscard]] virtual Result<bool> write(const Batch& batch) = 0;
+
+  // Newest first, at most so many.
+  [[nodiscard]] virtual Result<std::vector<ItemRevision>> history(const ItemId& id,
+                                                                  std::size_t most) = 0;
+};
+
+}  // namespace dibs
