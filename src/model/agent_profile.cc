@@ -1,0 +1,181 @@
+#include "model/agent_profile.h"
+
+#include <fmt/core.h>
+
+#define TOML_EXCEPTIONS 0
+#define TOML_ENABLE_FORMATTERS 0
+#define TOML_FLOAT_CHARCONV 1
+#include <toml++/toml.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/text.h"
+#include "model/item.h"
+
+namespace dibs {
+
+namespace {
+
+bool read_words(const toml::node& node, std::vector<std::string>& words) {
+  const toml::array* array = node.as_array();
+  if (array == nullptr || array->size() > kProfileWordsMax) return false;
+  for (const toml::node& element : *array) {
+    const auto word = element.value_exact<std::string>();
+    if (!word || word->empty() || word->size() > kWordMax || !is_printable(*word)) return false;
+    words.push_back(*word);
+  }
+  return true;
+}
+
+bool read_capacity(const toml::node& node, AgentProfile& profile) {
+  const auto number = node.value_exact<std::int64_t>();
+  if (!number || *number < 1 || *number > kCapacityMax) return false;
+  profile.capacity = static_cast<std::uint32_t>(*number);
+  return true;
+}
+
+bool read_cost(const toml::node& node, AgentProfile& profile) {
+  if (!node.is_number()) return false;
+  const double number = *node.value<double>();
+  if (!(number >= 0 && number <= kCostMax)) return false;  // this way round it refuses nan too
+  profile.cost_hundredths = static_cast<std::uint32_t>(std::lround(number * 100));
+  return true;
+}
+
+bool read_economical(const toml::node& node, AgentProfile& profile) {
+  const auto value = node.value_exact<bool>();
+  profile.economical = value.value_or(false);
+  return value.has_value();
+}
+
+/// A key that a profile may have, and what it must be.
+struct Member {
+  std::string_view name;
+  bool (*read)(const toml::node&, AgentProfile&);
+  std::string_view wanted;
+};
+
+constexpr std::array<Member, 5> kMembers{{
+    {.name = "capabilities",
+     .read = [](const toml::node& node,
+                AgentProfile& to) { return read_words(node, to.capabilities); },
+     .wanted = "a list of at most 100 words, like this: [\"rust\"]"},
+    {.name = "types",
+     .read = [](const toml::node& node, AgentProfile& to) { return read_words(node, to.types); },
+     .wanted = "a list of at most 100 words, like this: [\"bug\"]"},
+    {.name = "economical", .read = read_economical, .wanted = "true or false"},
+    {.name = "capacity", .read = read_capacity, .wanted = "a whole number from 1 to 1000"},
+    {.name = "cost", .read = read_cost, .wanted = "a number from 0 to 100"},
+}};
+
+std::string place(const std::string& file, const toml::source_region& source) {
+  return printable(fmt::format("{}:{}", file, source.begin.line));
+}
+
+tl::unexpected<Error> wrong(const std::string& file, const toml::source_region& source,
+                            std::string_view what, std::string hint) {
+  return fail(ErrorKind::usage, fmt::format("{}: {}", place(file, source), what), std::move(hint));
+}
+
+std::string nearest_member(std::string_view name) {
+  std::vector<std::string_view> known;
+  for (const Member& member : kMembers) known.push_back(member.name);
+  const auto near = nearest(name, known);
+  if (near) return fmt::format("did you mean {}?", *near);
+  return "there are capabilities, types, economical, capacity and cost";
+}
+
+Done read_member(const toml::key& key, const toml::node& node, const std::string& file,
+                 AgentProfile& profile) {
+  const auto* member = std::ranges::find(kMembers, key.str(), &Member::name);
+  if (member == kMembers.end()) {
+    return wrong(file, key.source(), fmt::format("an agent has no '{}'", printable(key.str())),
+                 nearest_member(key.str()));
+  }
+  if (member->read(node, profile)) return {};
+  return wrong(file, key.source(), fmt::format("{} cannot be that", member->name),
+               fmt::format("it must be {}", member->wanted));
+}
+
+// Whether an agent can be called so, or begin so when there is a star.
+bool names_agents(std::string_view agents) {
+  if (!agents.ends_with('*')) return parse_agent_id(agents).has_value();
+  const std::string begin(agents.substr(0, agents.size() - 1));
+  return begin.empty() || parse_agent_id(begin + "a") || parse_agent_id(begin + ":a");
+}
+
+constexpr std::string_view kExample = R"(write it like this: [agent."agent:copilot-*"])";
+
+Result<AgentProfile> read_profile(const toml::key& key, const toml::node& node,
+                                  const std::string& file) {
+  const toml::table* members = node.as_table();
+  if (members == nullptr || !names_agents(key.str())) {
+    return wrong(file, key.source(),
+                 fmt::format("'{}' names no agent and no beginning of agents with a '*' after it",
+                             printable(key.str())),
+                 std::string(kExample));
+  }
+  AgentProfile profile{.agents = std::string(key.str())};
+  for (const auto& [name, value] : *members) {
+    if (const Done read = read_member(name, value, file, profile); !read) return fail(read.error());
+  }
+  return profile;
+}
+
+Result<toml::table> parse_file(std::string_view text, const std::string& file) {
+  if (text.size() > kAgentsFileBytesMax) {
+    return fail(ErrorKind::usage, fmt::format("{} is too large", printable(file)),
+                fmt::format("it may have {} KiB; name many agents at once with a '*'",
+                            kAgentsFileBytesMax / 1024));
+  }
+  toml::parse_result parsed = toml::parse(text);
+  if (parsed) return std::move(parsed).table();
+  return wrong(file, parsed.error().source(), printable(parsed.error().description()),
+               "mend the file by hand");
+}
+
+// How much of the agent's name a profile says; nothing when it is not about that agent.
+std::size_t fit(const AgentProfile& profile, std::string_view agent) {
+  const std::string_view agents = profile.agents;
+  if (agents == agent) return agent.size() + 2;
+  const bool begins =
+      agents.ends_with('*') && agent.starts_with(agents.substr(0, agents.size() - 1));
+  return begins ? agents.size() : 0;
+}
+
+}  // namespace
+
+Result<std::vector<AgentProfile>> parse_agent_profiles(std::string_view text,
+                                                       const std::string& file) {
+  const Result<toml::table> table = parse_file(text, file);
+  if (!table) return fail(table.error());
+  std::vector<AgentProfile> profiles;
+  for (const auto& [section, content] : *table) {
+    const toml::table* agents = content.as_table();
+    if (section.str() != "agent" || agents == nullptr) {
+      return wrong(file, section.source(),
+                   fmt::format("'{}' is no agent", printable(section.str())),
+                   std::string(kExample));
+    }
+    for (const auto& [name, node] : *agents) {
+      if (profiles.size() == kProfilesMax) {
+        return wrong(file, name.source(), fmt::format("more than {} agents", kProfilesMax),
+                     "name many agents at once with a '*'");
+      }
+      Result<AgentProfile> profile = read_profile(name, node, file);
+      if (!profile) return fail(profile.error());
+      profiles.push_back(std::move(*profile));
+    }
+  }
+  return profiles;
+}
+
+AgentProfile profile_of(std::span<const AgentProfile> profiles, const AgentId& agent) {
+  const auto best = std::ranges::max_element(
+      profiles, {}, [&](const AgentProfile& profile) { return fit(profile, agent.text); });
+  if (best == profiles.end() || fit(*best, agent.text) == 0) return {};
+  return *best;
+}
+
+}  // namespace dibs
