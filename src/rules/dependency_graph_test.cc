@@ -218,6 +218,7 @@ TEST(DependencyGraph, MayBeEmpty) {
   EXPECT_TRUE(cycles({}).all.empty());
   EXPECT_TRUE(lengths_in({}).empty());
   EXPECT_FALSE(cycle_closed_by({}, 0, {}));
+  EXPECT_EQ(cycle_closed_by({}, 0, Numbers{0}), (Numbers{0, 0}));
 }
 
 }  // namespace

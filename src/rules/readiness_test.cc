@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "rules/graph_fixture.h"
+#include "rules/order_fixture.h"
 #include "rules/ready_order.h"
 
 namespace dibs {
@@ -104,31 +105,6 @@ TEST(ReadinessProperty, IsWhatItsDefinitionSays) {
   });
 }
 
-/// Owns the columns of the order.
-struct Columns {
-  std::vector<std::uint8_t> priority;
-  std::vector<std::uint32_t> path_length;
-  std::vector<std::uint32_t> estimate_min;
-  std::vector<std::int64_t> created_unix_ms;
-
-  void add(int urgency, std::uint32_t length, std::uint32_t estimate, std::int64_t created) {
-    priority.push_back(static_cast<std::uint8_t>(urgency));
-    path_length.push_back(length);
-    estimate_min.push_back(estimate);
-    created_unix_ms.push_back(created);
-  }
-  [[nodiscard]] OrderColumns view() const {
-    return {.priority = priority,
-            .path_length = path_length,
-            .estimate_min = estimate_min,
-            .created_unix_ms = created_unix_ms};
-  }
-};
-
-std::vector<ItemNumber> order_of(const Columns& columns) {
-  return ready_order(std::vector(columns.priority.size(), Readiness::ready), columns.view());
-}
-
 TEST(ReadyOrder, GoesByPriorityThenPathThenEstimateThenAgeThenNumber) {
   Columns columns;
   columns.add(1, 9, 5, 10);
@@ -155,15 +131,6 @@ TEST(ReadyOrder, HasReadyItemsOnly) {
   for (int item = 0; item < 3; ++item) columns.add(2, 0, 0, item);
   const std::vector states{Readiness::waits, Readiness::ready, Readiness::not_open};
   EXPECT_EQ(best(states, columns.view(), 10), std::vector<ItemNumber>{1});
-}
-
-Columns any_columns(std::size_t size) {
-  Columns columns;
-  for (std::size_t item = 0; item < size; ++item) {
-    columns.add(*any_in(0, 3), *any_in<std::uint32_t>(0, 3), *any_in<std::uint32_t>(0, 3),
-                *any_in<std::int64_t>(0, 3));
-  }
-  return columns;
 }
 
 // Whether `one` comes before `other`, as the rule is told to people.
