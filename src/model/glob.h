@@ -9,9 +9,9 @@
 // In a glob set, a list, "!glob" takes away what globs before it gave: the last that matches
 // decides. Two that could match one path overlap: model/glob_overlap.
 //
-// Where this is wider or narrower than git: "src*/" means all below (git: nothing); a name with
-// escapes is a plain name as well; below a directory git also takes "a*" for a name as it is
-// spelled.
+// Where git differs, on purpose: "src*/" is all below here, and nothing there; a name with escapes
+// is a plain name here, and only that file there; "x*" is taken for the name of a directory "x*"
+// there too, and "src**" for "src" with anything behind it, '/' included, but only there.
 #pragma once
 
 #include <span>

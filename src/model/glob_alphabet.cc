@@ -1,8 +1,6 @@
 #include "model/glob_alphabet.h"
 
-#include <algorithm>
 #include <array>
-#include <map>
 
 namespace dibs {
 
@@ -11,36 +9,38 @@ namespace {
 class Partition {
  public:
   void split(const ByteSet& set) {
-    std::map<std::uint16_t, std::uint16_t> renamed;
+    std::array<std::uint16_t, 512>
+        names{};  // of each class within the set and outside; 0: none yet
+    std::uint16_t given = 0;
     for (std::size_t byte = 0; byte < class_of_.size(); ++byte) {
-      if (!set.test(byte)) continue;
-      const auto [known, is_new] = renamed.try_emplace(class_of_[byte], classes_);
-      if (is_new) ++classes_;
-      class_of_[byte] = known->second;
+      std::uint16_t& name = names[class_of_[byte] * std::size_t{2} + (set.test(byte) ? 1 : 0)];
+      if (name == 0) name = ++given;
+      class_of_[byte] = static_cast<std::uint8_t>(name - 1);
     }
   }
-  [[nodiscard]] bool together(std::uint8_t one, std::uint8_t other) const {
-    return class_of_[one] == class_of_[other];
-  }
+  [[nodiscard]] std::size_t class_of(std::uint8_t byte) const { return class_of_[byte]; }
 
  private:
-  std::array<std::uint16_t, 256> class_of_{};
-  std::uint16_t classes_ = 1;  // names given so far; an empty class keeps its own
+  std::array<std::uint8_t, 256> class_of_{};
 };
 
-// All bytes but NUL, in the order in which a reader would like to see them in a path.
-std::array<std::uint8_t, 255> by_preference() {
-  std::array<std::uint8_t, 255> bytes{};
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(i + 1);
-  const auto rank = [](std::uint8_t byte) {
-    if (byte >= 'a' && byte <= 'z') return 0;
-    if ((byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z')) return 1;
-    return byte > ' ' && byte < 0x7f ? 2 : 3;
-  };
-  std::stable_sort(bytes.begin(), bytes.end(),
-                   [&](std::uint8_t a, std::uint8_t b) { return rank(a) < rank(b); });
-  return bytes;
+constexpr int rank_of(int byte) {
+  if (byte >= 'a' && byte <= 'z') return 0;
+  if ((byte >= '0' && byte <= '9') || (byte >= 'A' && byte <= 'Z')) return 1;
+  return byte > ' ' && byte < 0x7f ? 2 : 3;
 }
+
+// All bytes but NUL, in the order in which a reader would like to see them in a path.
+constexpr std::array<std::uint8_t, 255> kByPreference = [] {
+  std::array<std::uint8_t, 255> bytes{};
+  std::size_t count = 0;
+  for (int rank = 0; rank <= 3; ++rank) {
+    for (int byte = 1; byte < 256; ++byte) {
+      if (rank_of(byte) == rank) bytes[count++] = static_cast<std::uint8_t>(byte);
+    }
+  }
+  return bytes;
+}();
 }  // namespace
 
 std::vector<std::uint8_t> alphabet_of(std::span<const GlobPattern* const> patterns) {
@@ -54,12 +54,11 @@ std::vector<std::uint8_t> alphabet_of(std::span<const GlobPattern* const> patter
     }
   }
   std::vector<std::uint8_t> alphabet;
-  for (const std::uint8_t byte : by_preference()) {
-    const bool seen =
-        !alone.test(byte) && std::any_of(alphabet.begin(), alphabet.end(), [&](std::uint8_t other) {
-          return !alone.test(other) && partition.together(byte, other);
-        });
-    if (!seen) alphabet.push_back(byte);
+  ByteSet seen;  // classes
+  for (const std::uint8_t byte : kByPreference) {
+    if (!alone.test(byte) && seen.test(partition.class_of(byte))) continue;
+    if (!alone.test(byte)) seen.set(partition.class_of(byte));
+    alphabet.push_back(byte);
   }
   return alphabet;
 }

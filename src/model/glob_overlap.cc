@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/glob_alphabet.h"
-#include "model/glob_exclusion.h"
+#include "model/glob_automaton.h"
 #include "model/repository_path.h"
 
 namespace dibs {
@@ -21,7 +21,7 @@ struct Node {
   Position other = 0;
   PathPlace place = PathPlace::part_begins;
   std::uint8_t byte = 0;  // that led here
-  GlobExclusion::State taken = GlobExclusion::kStart;
+  GlobAutomaton::State taken = GlobAutomaton::kStart;
   std::uint32_t from = 0;
 
   [[nodiscard]] std::uint64_t identity() const {
@@ -34,7 +34,7 @@ static_assert(kGlobBytesMax + 4 < std::size_t{1} << 14, "a position must fit in 
 // Two patterns walked side by side over every path that begins as both allow.
 class Walk {
  public:
-  Walk(const GlobPattern& one, const GlobPattern& other, GlobExclusion& exclusion,
+  Walk(const GlobPattern& one, const GlobPattern& other, GlobAutomaton& exclusion,
        std::size_t& steps_left)
       : one_(one), other_(other), exclusion_(exclusion), steps_left_(steps_left) {}
 
@@ -67,7 +67,7 @@ class Walk {
 
   [[nodiscard]] bool accepts(const Node& node) const {
     return node.one == one_.end() && node.other == other_.end() && may_end_at(node.place) &&
-           !exclusion_.covers(node.taken);
+           !exclusion_.matches(node.taken);
   }
 
   // False when the steps are used up.
@@ -121,7 +121,7 @@ class Walk {
 
   const GlobPattern& one_;
   const GlobPattern& other_;
-  GlobExclusion& exclusion_;
+  GlobAutomaton& exclusion_;
   std::size_t& steps_left_;
   std::vector<Node> nodes_;  // also the queue
   std::unordered_set<std::uint64_t> seen_;
@@ -168,7 +168,7 @@ class Sets {
         if (steps_left_ == 0) return Overlap{};
         --steps_left_;
         if (!may_meet(one, other)) continue;
-        GlobExclusion exclusion(taken);
+        GlobAutomaton exclusion(taken);
         if (auto found = Walk(one, other, exclusion, steps_left_).find()) return found;
       }
     }

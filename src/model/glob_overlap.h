@@ -13,7 +13,7 @@ namespace dibs {
 
 // What one question may cost. Two ordinary globs take some hundred steps; only globs made to be
 // hard (many '*' against many '*', long lists of "!glob" with '*') come near.
-inline constexpr std::size_t kOverlapStepsMax = 1'000'000;
+inline constexpr std::size_t kOverlapStepsMax = 250'000;
 
 struct Overlap {
   // A shortest path that one glob of each set matches and nothing takes away. Nothing: it was too

@@ -1,6 +1,6 @@
 // One wanted glob set against all the globs that are held: the question of every claim on files.
 // The held ones come as the texts of lease records, in a process that has just started, so most of
-// the time would go into parsing them. A look at how each text begins and ends leaves the few that
+// the time would go into parsing them. A look at the text (model/glob_sieve) leaves the few that
 // are worth it.
 #pragma once
 
