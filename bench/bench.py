@@ -15,6 +15,9 @@ ENTRIES, LIVE = 100_000, 1_000  # the long past
 WORKERS, CLAIMS_EACH = 8, 16  # 128 claims a block: enough to include one refresh of the index
 STAMPEDE = 100
 HELD = 8
+MANY_GLOBS, FEW_GLOBS = 10_000, 1_000
+GLOB_LIMIT_MS = 1
+GLOB_ROUNDS = 20  # of one process
 RESET_EVERY = 8  # claims; see Repository.reset
 MEMORY_LIMIT_MIB = 16
 EXIT_HELD = 3
@@ -46,7 +49,7 @@ class Bench:
 
     def __init__(self, dibs, scratch, quick):
         self.scratch, self.quick = scratch, quick
-        self.dibs, self.hello, self.fill_store, floor, stopwatch = copy_programs(dibs, scratch / "bin")
+        self.dibs, self.hello, self.fill_store, self.globs, floor, stopwatch = copy_programs(dibs, scratch / "bin")
         (scratch / "home").mkdir()
         self.watch = Stopwatch(stopwatch, self.dibs, scratch / "home")
         self.empty = Repository(scratch / "empty", self.dibs, self.watch.environment)
@@ -123,13 +126,34 @@ class Bench:
         result["ratios"] = Sample(a / b for a, b in zip(longest, middle)).summary()
         return [result]
 
+    def held_globs(self):
+        """CPU time, not of a dibs process but of the one step: a new glob against those that are held. The first call of
+        a process is what a claim pays, and the slowest new glob must keep the limit; the ratio is of later calls, all
+        new globs together, as the first is mostly loading code."""
+        kinds = range(int(quietly([self.globs])))
+        first, later = [[] for _ in kinds], {MANY_GLOBS: [], FEW_GLOBS: []}
+        for _ in range(self.rounds(20)):
+            for held, together in later.items():
+                runs = [list(map(int, quietly([self.globs, str(held), str(GLOB_ROUNDS), str(kind)]).split()))
+                        for kind in kinds]
+                together += [statistics.fmean(calls) for calls in list(zip(*runs))[1:]]
+                if held == MANY_GLOBS:
+                    for kind in kinds:
+                        first[kind].append(runs[kind][0] / 1e6)
+        slowest = max(map(statistics.median, first))
+        return [{"name": "globs", "what": f"a new glob, {MANY_GLOBS:,} held", "unit": "ms CPU", "measured": round(slowest, 3),
+                 "limit": GLOB_LIMIT_MS, "bound": "at most", "ok": slowest <= GLOB_LIMIT_MS},
+                time_row("globs_few", f"a new glob, {FEW_GLOBS:,} held", later[FEW_GLOBS], f"{MANY_GLOBS:,} held",
+                         later[MANY_GLOBS], 0.2)]
+
     def memory(self):
         peak = self.watch.peak_kib / 1024
         return [{"name": "memory", "what": "peak memory of any of these", "unit": "MiB", "measured": round(peak, 2),
                  "limit": MEMORY_LIMIT_MIB, "bound": "at most", "ok": peak <= MEMORY_LIMIT_MIB}]
 
     def all_rows(self):
-        parts = [self.one_claim, self.start_up, self.eight_at_once, self.long_past, self.stampede, self.memory]
+        parts = [self.one_claim, self.start_up, self.eight_at_once, self.long_past, self.stampede, self.held_globs,
+                 self.memory]
         return [result for part in parts for result in part()]
 
 
@@ -137,7 +161,7 @@ def copy_programs(dibs, to):
     """How a file came into the page cache shows in how fast it starts (by up to 8 %, between a linker's output and a
     copy of it), so all programs get there in the same way."""
     to.mkdir()
-    tools = [dibs.parent / "bench" / name for name in ("hello", "fill_store", "floor", "stopwatch")]
+    tools = [dibs.parent / "bench" / name for name in ("hello", "fill_store", "globs", "floor", "stopwatch")]
     return [shutil.copy(program, to) for program in (str(dibs), *map(str, tools))]
 
 
