@@ -82,7 +82,8 @@ int dibs::run_program(int argc, char** argv, const WrapStore& wrap) {
         return value == nullptr ? std::nullopt : std::optional<std::string>(value);
       },
       .current_directory =
-          ::getcwd(directory.data(), directory.size()) != nullptr ? directory.data() : "/"};
+          ::getcwd(directory.data(), directory.size()) != nullptr ? directory.data() : "/",
+      .standard_input = dibs::read_standard_input};
 
   const dibs::GitStoreParts git_parts{
       .files = files, .clock = clock, .random = random, .machine = machine, .git = git};

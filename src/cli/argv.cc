@@ -152,7 +152,12 @@ Result<void> check_word_count(const Command& command, const Args& args) {
 
 std::optional<std::string> Args::text(std::string_view option) const {
   const auto found = values_.find(option);
-  return found == values_.end() ? std::nullopt : std::optional(found->second);
+  return found == values_.end() ? std::nullopt : std::optional(found->second.back());
+}
+
+std::vector<std::string> Args::texts(std::string_view option) const {
+  const auto found = values_.find(option);
+  return found == values_.end() ? std::vector<std::string>() : found->second;
 }
 
 std::optional<std::int64_t> Args::number(std::string_view option) const {
@@ -188,7 +193,11 @@ Result<void> parse_option(const Command& command, const std::vector<std::string>
   }
   const std::string value = equals == std::string::npos ? words[++i] : words[i].substr(equals + 1);
   if (Result<void> fits = check_value(*option, value); !fits) return fits;
-  args.set(name, value);
+  if (option->repeats) {
+    args.add(name, value);
+  } else {
+    args.set(name, value);
+  }
   return {};
 }
 

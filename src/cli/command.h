@@ -27,6 +27,7 @@ struct Option {
   std::int64_t most = INT64_MAX;
   std::string_view choices = {};  // separated by '|'; any text when empty
   bool hidden = false;            // works, but is for dibs itself
+  bool repeats = false;           // may be given several times
 };
 
 struct Positional {
@@ -41,17 +42,22 @@ class Args {
  public:
   [[nodiscard]] bool has(std::string_view option) const { return values_.contains(option); }
   [[nodiscard]] std::optional<std::string> text(std::string_view option) const;
+  // Of an option that repeats: all of them, in their order.
+  [[nodiscard]] std::vector<std::string> texts(std::string_view option) const;
   [[nodiscard]] std::optional<std::int64_t> number(std::string_view option) const;
   [[nodiscard]] const std::vector<std::string>& words() const { return words_; }
   [[nodiscard]] std::optional<std::string> word(std::size_t i) const;
 
   void set(std::string_view option, std::string value) {
-    values_.insert_or_assign(std::string(option), std::move(value));
+    values_[std::string(option)] = {std::move(value)};
+  }
+  void add(std::string_view option, std::string value) {
+    values_[std::string(option)].push_back(std::move(value));
   }
   void set_words(std::vector<std::string> words) { words_ = std::move(words); }
 
  private:
-  std::map<std::string, std::string, std::less<>> values_;
+  std::map<std::string, std::vector<std::string>, std::less<>> values_;
   std::vector<std::string> words_;
 };
 
@@ -69,6 +75,8 @@ struct Command {
 [[nodiscard]] const std::vector<Command>& commands();
 [[nodiscard]] std::span<const Option> global_options();
 [[nodiscard]] std::span<const Command> claim_commands();
+[[nodiscard]] std::span<const Command> item_commands();
+[[nodiscard]] std::span<const Command> item_view_commands();
 [[nodiscard]] std::span<const Command> landing_commands();
 [[nodiscard]] std::span<const Command> lease_view_commands();
 [[nodiscard]] std::span<const Command> setup_commands();

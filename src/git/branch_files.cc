@@ -28,19 +28,46 @@ std::string as_data(std::string_view text) {
   return fmt::format("data {}\n{}\n", text.size(), text);
 }
 
-// For `git fast-import`: one process for the blobs, the trees and the commit. The ref that it wants
-// to move is forgotten before it ends.
-std::string import_of(const BranchFiles::NewCommit& commit) {
-  constexpr std::string_view kNowhere = "refs/dibs-prepared";
-  std::string text = fmt::format("commit {}\nmark :1\ncommitter dibs <dibs> {} +0000\n", kNowhere,
-                                 commit.unix_ms / 1000);
+// For `git fast-import`: one process for the blobs, the trees, the commit and the ref.
+std::string import_of(const BranchFiles::NewCommit& commit, std::string_view ref) {
+  std::string text = fmt::format(
+      "commit {0}\nmark :1\nauthor {1} <{1}> {2} +0000\ncommitter {1} <{1}> {2} +0000\n", ref,
+      commit.author, commit.unix_ms / 1000);
   text += as_data(commit.message);
   if (!commit.parent.empty()) text += fmt::format("from {}\n", commit.parent);
   for (const FileChange& change : commit.changes) {
     text += change.text ? fmt::format("M 100644 inline {}\n", change.path) + as_data(*change.text)
                         : fmt::format("D {}\n", change.path);
   }
-  return text + fmt::format("reset {}\n\nget-mark :1\ndone\n", kNowhere);
+  return text;
+}
+
+Result<std::string> commit_named_in(Result<std::string> out) {
+  if (!out) return out;
+  out->resize(std::min(out->find('\n'), out->size()));
+  if (out->empty()) return fail(ErrorKind::internal, "git fast-import did not name its commit");
+  return out;
+}
+
+/// One answer of `cat-file --batch`: "OBJECT TYPE SIZE\n", that many bytes, and a newline; or
+/// "NAME missing\n".
+struct BatchAnswer {
+  std::string_view object;
+  std::optional<std::string_view> text;
+};
+
+Result<BatchAnswer> next_answer(std::string_view& rest) {
+  const std::size_t line_end = std::min(rest.find('\n'), rest.size() - 1);
+  const std::string_view line = rest.substr(0, line_end);
+  rest.remove_prefix(line_end + 1);
+  if (line.ends_with(" missing")) return BatchAnswer{};
+  const std::vector<std::string_view> head = split(line, ' ');
+  const auto bytes = parse_unsigned(head.back());
+  if (head.size() != 3 || !bytes || *bytes >= rest.size())
+    return fail(ErrorKind::internal, "git cat-file answered with something else");
+  const BatchAnswer answer{.object = head[0], .text = rest.substr(0, *bytes)};
+  rest.remove_prefix(*bytes + 1);
+  return answer;
 }
 
 }  // namespace
@@ -66,40 +93,75 @@ Result<std::vector<BranchEntry>> BranchFiles::list(const std::string& commit,
   return entries;
 }
 
+Result<std::string> BranchFiles::ask_for(const std::vector<std::string>& names) const {
+  std::string input;
+  for (const std::string& name : names) input += name + "\n";
+  GitProgram::Call batch = call({"cat-file", "--batch"});
+  batch.input = input;
+  return git_.output_of(batch, ErrorKind::internal);
+}
+
 Result<std::map<std::string, std::string>> BranchFiles::read(
     const std::vector<std::string>& objects) const {
   std::map<std::string, std::string> texts;
   if (objects.empty()) return texts;
-  std::string names;
-  for (const std::string& object : objects) names += object + "\n";
-  GitProgram::Call batch = call({"cat-file", "--batch"});
-  batch.input = names;
-  const Result<std::string> out = git_.output_of(batch, ErrorKind::internal);
+  const Result<std::string> out = ask_for(objects);
   if (!out) return fail(out.error());
-  // "OBJECT TYPE SIZE\n", that many bytes, and a newline; for each in turn.
-  std::string_view rest = *out;
-  while (!rest.empty()) {
-    const std::size_t line_end = std::min(rest.find('\n'), rest.size() - 1);
-    const std::vector<std::string_view> head = split(rest.substr(0, line_end), ' ');
-    rest.remove_prefix(line_end + 1);
-    const auto bytes = parse_unsigned(head.back());
-    if (head.size() != 3 || !bytes || *bytes >= rest.size())
-      return fail(ErrorKind::internal, "git cat-file answered with something else");
-    texts[std::string(head[0])] = rest.substr(0, *bytes);
-    rest.remove_prefix(*bytes + 1);
+  for (std::string_view rest = *out; !rest.empty();) {
+    const Result<BatchAnswer> answer = next_answer(rest);
+    if (!answer) return fail(answer.error());
+    if (answer->text) texts[std::string(answer->object)] = *answer->text;
   }
   return texts;
 }
 
+Result<std::map<std::string, BranchFiles::Found>> BranchFiles::read_at(
+    const std::string& commit, const std::vector<std::string>& paths) const {
+  std::map<std::string, Found> found;
+  if (paths.empty() || commit.empty()) return found;
+  std::vector<std::string> names;
+  for (const std::string& path : paths) names.push_back(commit + ":" + path);
+  const Result<std::string> out = ask_for(names);
+  if (!out) return fail(out.error());
+  std::string_view rest = *out;
+  for (const std::string& path : paths) {
+    if (rest.empty()) return fail(ErrorKind::internal, "git cat-file did not answer");
+    const Result<BatchAnswer> answer = next_answer(rest);
+    if (!answer) return fail(answer.error());
+    if (answer->text)
+      found[path] = {.object = std::string(answer->object), .text = std::string(*answer->text)};
+  }
+  return found;
+}
+
+// The ref that fast-import wants to move is forgotten before it ends.
 Result<std::string> BranchFiles::write(const NewCommit& commit) const {
-  const std::string text = import_of(commit);
+  constexpr std::string_view kNowhere = "refs/dibs-prepared";
+  const std::string text =
+      import_of(commit, kNowhere) + fmt::format("reset {}\n\nget-mark :1\ndone\n", kNowhere);
   GitProgram::Call import = call({"fast-import", "--quiet", "--done", "--force"});
   import.input = text;
-  Result<std::string> out = git_.output_of(import, ErrorKind::internal);
-  if (!out) return fail(out.error());
-  out->resize(std::min(out->find('\n'), out->size()));
-  if (out->empty()) return fail(ErrorKind::internal, "git fast-import did not name its commit");
-  return out;
+  return commit_named_in(git_.output_of(import, ErrorKind::internal));
+}
+
+// Without --force it moves a ref only to a commit that follows the one it stands on, and only if it
+// still does when it moves: a compare-and-swap in the same process.
+Result<std::optional<std::string>> BranchFiles::put(const NewCommit& commit,
+                                                    const std::string& ref) const {
+  const std::string text = import_of(commit, ref) + "get-mark :1\ndone\n";
+  GitProgram::Call import = call({"fast-import", "--quiet", "--done"});
+  import.input = text;
+  const Result<ProgramEnd> end = git_.run(import);
+  if (!end) return fail(end.error());
+  const Result<std::string> made = commit_named_in(end->out);
+  if (end->succeeded() && made) return *made;
+  // Whatever git calls it: nobody's ref moved by us, and if it moved at all, that is why.
+  const Result<std::string> now =
+      git_.output_of(call({"for-each-ref", "--format=%(objectname)", ref}), ErrorKind::internal);
+  if (!now) return fail(now.error());
+  if (made && trim(*now) == *made) return *made;
+  if (trim(*now) != commit.parent) return std::nullopt;
+  return fail(ErrorKind::internal, fmt::format("git fast-import: {}", complaint_of(*end)));
 }
 
 Result<std::vector<std::string>> BranchFiles::messages(const std::string& commit,

@@ -41,15 +41,27 @@ class BranchFiles {
   [[nodiscard]] Result<std::map<std::string, std::string>> read(
       const std::vector<std::string>& objects) const;
 
+  struct Found {
+    std::string object;
+    std::string text;
+  };
+  // What the files at these paths hold in a commit, by path; one that is not there is left out.
+  [[nodiscard]] Result<std::map<std::string, Found>> read_at(
+      const std::string& commit, const std::vector<std::string>& paths) const;
+
   struct NewCommit {
     std::string parent;  // empty: it is the first
     std::vector<FileChange> changes;
     std::string message;
     std::int64_t unix_ms = 0;
+    std::string author = "dibs";
   };
   // Makes a commit with all files of its parent but the changed ones, and does not put it anywhere
   // yet.
   [[nodiscard]] Result<std::string> write(const NewCommit& commit) const;
+  // The same, and `ref` moves from the parent to it. Nothing when the ref is not there any more.
+  [[nodiscard]] Result<std::optional<std::string>> put(const NewCommit& commit,
+                                                       const std::string& ref) const;
 
   // What the newest commits say that have this text in their message, at most so many.
   [[nodiscard]] Result<std::vector<std::string>> messages(const std::string& commit,
@@ -57,6 +69,7 @@ class BranchFiles {
                                                           std::size_t most) const;
 
  private:
+  [[nodiscard]] Result<std::string> ask_for(const std::vector<std::string>& names) const;
   [[nodiscard]] GitProgram::Call call(std::vector<std::string> arguments) const;
 
   const GitProgram& git_;

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "items/broken_item.h"
+#include "items/catalog.h"
 #include "model/agent.h"
 #include "model/item.h"
 
@@ -23,16 +25,6 @@ struct StoredItem {
   Item item;
   std::string version;  // differs whenever what is stored does
   std::string file;     // where, for a person
-};
-
-/// Something that lies where an item should, and cannot be read as one. It is shown and left alone.
-struct BrokenItem {
-  std::string file;
-  std::size_t line = 0;  // 0: all of it
-  std::string why;
-  ItemId id = {};  // empty when not even that can be told
-
-  friend bool operator==(const BrokenItem&, const BrokenItem&) = default;
 };
 
 struct ItemList {
@@ -54,6 +46,9 @@ class ItemSource {
 
   // Everything there is; what is broken hides nothing else. Bodies may be left out.
   [[nodiscard]] virtual Result<ItemList> read_all() = 0;
+  // The same, ready to be asked. A source that can tell what changed does not read everything
+  // again.
+  [[nodiscard]] virtual Result<Catalog> catalog(const Workflow& workflow);
   // These, whole; one that is not there is left out, one that is broken is an error.
   [[nodiscard]] virtual Result<std::vector<StoredItem>> read(const std::vector<ItemId>& ids) = 0;
 

@@ -282,14 +282,18 @@ std::string item_card(const Item& item) { return members_of(item, Form::card).te
 Result<Item> item_from_json(std::string_view text) {
   const Result<Json> json = parse_json(text);
   if (!json) return fail(ErrorKind::refused, json.error().message);
-  if (!json->is_object()) return fail(ErrorKind::refused, "it is not a JSON object");
+  return item_from(*json);
+}
+
+Result<Item> item_from(const Json& json) {
+  if (!json.is_object()) return fail(ErrorKind::refused, "it is not a JSON object");
   Item item;
-  item.id = {text_member(*json, "id").value_or("")};
-  if (Done numbers = read_numbers(*json, item); !numbers) return fail(numbers.error());
-  if (Done texts = read_texts(*json, item); !texts) return fail(texts.error());
-  if (Done lists = read_lists(*json, item); !lists) return fail(lists.error());
-  if (Done times = read_times(*json, item); !times) return fail(times.error());
-  item.unknown_members = unknown_members_of(*json);
+  item.id = {text_member(json, "id").value_or("")};
+  if (Done numbers = read_numbers(json, item); !numbers) return fail(numbers.error());
+  if (Done texts = read_texts(json, item); !texts) return fail(texts.error());
+  if (Done lists = read_lists(json, item); !lists) return fail(lists.error());
+  if (Done times = read_times(json, item); !times) return fail(times.error());
+  item.unknown_members = unknown_members_of(json);
   if (Done checked = check_item(item); !checked) return fail(checked.error());
   return item;
 }

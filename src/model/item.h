@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/json.h"
 #include "base/result.h"
 
 namespace dibs {
@@ -84,5 +85,6 @@ struct Item {
 
 // Reads either form. An error says what is wrong in words that fit after "it cannot be read: ".
 [[nodiscard]] Result<Item> item_from_json(std::string_view text);
+[[nodiscard]] Result<Item> item_from(const Json& json);
 
 }  // namespace dibs

@@ -16,6 +16,12 @@ class Random {
 
   [[nodiscard]] Nonce nonce();
   [[nodiscard]] LeaseId lease_id(std::int64_t unix_ms);
+  template <std::size_t N>
+  [[nodiscard]] std::array<std::uint8_t, N> bytes() {
+    std::array<std::uint8_t, N> some{};
+    fill(some);
+    return some;
+  }
   // Uniform enough for jitter: 0 ≤ result < bound.
   [[nodiscard]] std::uint64_t below(std::uint64_t bound);
 };

@@ -403,6 +403,12 @@ Result<Status> status(Workspace& workspace, const std::string& text) {
   return Status{.resource = resource->key(), .leases = *std::move(leases)};
 }
 
+Result<std::vector<ListedLease>> held_among(Workspace& workspace, std::vector<Key> keys) {
+  Result<std::vector<ListedLease>> all = survey(workspace, Selection::of(std::move(keys)));
+  if (all) std::erase_if(*all, [](const ListedLease& entry) { return !entry.standing.held(); });
+  return all;
+}
+
 Result<std::vector<ListedLease>> list(Workspace& workspace, const List& request) {
   std::optional<AgentId> agent;
   if (request.agent_id) {

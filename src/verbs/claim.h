@@ -76,6 +76,10 @@ struct Status {
 };
 [[nodiscard]] Result<Status> status(Workspace& workspace, const std::string& resource);
 
+// Those of these resources that are held, and by whom.
+[[nodiscard]] Result<std::vector<ListedLease>> held_among(Workspace& workspace,
+                                                          std::vector<Key> keys);
+
 struct List {
   std::optional<std::string> agent_id;
   bool stale = false;        // those that have ended or gone stale, instead of those that are held

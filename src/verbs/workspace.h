@@ -35,6 +35,7 @@ struct System {
   const GitProgram& git;
   std::function<std::optional<std::string>(const std::string& name)> environment;
   std::string current_directory;
+  std::function<Result<std::string>(std::size_t most)> standard_input = {};
 };
 
 struct OpenedStore {

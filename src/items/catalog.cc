@@ -1,0 +1,282 @@
+#include "items/catalog.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "items/catalog_parts.h"
+
+namespace dibs {
+
+namespace {
+
+/// An image in memory, as a file that is only read.
+class BytesFile final : public File {
+ public:
+  explicit BytesFile(std::string bytes) : bytes_(std::move(bytes)) {}
+  [[nodiscard]] Result<std::size_t> read_at(std::uint64_t offset, std::span<char> buffer) override {
+    if (offset >= bytes_.size()) return 0;
+    return bytes_.copy(buffer.data(), buffer.size(), offset);
+  }
+  [[nodiscard]] Done append(std::string_view /*bytes*/) override { return read_only(); }
+  [[nodiscard]] Done truncate(std::uint64_t /*size*/) override { return read_only(); }
+  [[nodiscard]] Done sync() override { return {}; }
+  [[nodiscard]] Result<std::uint64_t> size() override { return bytes_.size(); }
+
+ private:
+  static Done read_only() { return fail(ErrorKind::internal, "an image is only read"); }
+  std::string bytes_;
+};
+
+}  // namespace
+
+Error damaged_catalog() {
+  return {.kind = ErrorKind::internal,
+          .message = "the index of items is damaged",
+          .hint = "remove it, and it is made again: rm .git/dibs/items.index",
+          .fields = {}};
+}
+
+Result<std::optional<Catalog>> Catalog::open(std::unique_ptr<File> image,
+                                             const Workflow& workflow) {
+  CatalogHeader header;
+  const std::span buffer(reinterpret_cast<char*>(&header), sizeof header);
+  const Result<std::size_t> got = image->read_at(0, buffer);
+  if (!got) return fail(got.error());
+  const Result<std::uint64_t> size = image->size();
+  if (!size) return fail(size.error());
+  if (*got < sizeof header || !header.is_sound() || header.bytes != *size) return std::nullopt;
+  return Catalog(std::move(image), header, workflow);
+}
+
+Result<Catalog> Catalog::of(const std::vector<Item>& cards, const std::vector<BrokenItem>& broken,
+                            const Workflow& workflow) {
+  return of_image(catalog_image(cards, broken, workflow, {}), workflow);
+}
+
+Result<Catalog> Catalog::of_image(std::string image, const Workflow& workflow) {
+  Result<std::optional<Catalog>> catalog =
+      open(std::make_unique<BytesFile>(std::move(image)), workflow);
+  if (!catalog) return fail(catalog.error());
+  if (!catalog->has_value()) return fail(damaged_catalog());
+  return **std::move(catalog);
+}
+
+Result<std::string> Catalog::text(Part part, std::uint64_t from, std::uint64_t to) const {
+  const CatalogHeader::Place& place = header_[part];
+  if (from > to || to > place.bytes) return fail(damaged_catalog());
+  std::string text(to - from, '\0');
+  const Result<std::size_t> got = image_->read_at(place.offset + from, text);
+  if (!got) return fail(got.error());
+  if (*got < text.size()) return fail(damaged_catalog());
+  return text;
+}
+
+Result<std::vector<std::string>> Catalog::texts(Part part) const {
+  const Result<std::string> lines = text(part, 0, header_[part].bytes);
+  if (!lines) return fail(lines.error());
+  std::vector<std::string> texts;
+  for (const std::string_view line : split(*lines, '\n')) texts.emplace_back(line);
+  texts.pop_back();  // what comes after the last newline
+  return texts;
+}
+
+template <class T>
+Result<std::string> Catalog::nth_text(Part ends, Part part, std::uint32_t item) const {
+  const Result<T> from = item == 0 ? Result<T>(0) : entry<T>(ends, item - 1);
+  const Result<T> to = entry<T>(ends, item);
+  if (!from) return fail(from.error());
+  if (!to) return fail(to.error());
+  return text(part, *from, *to);
+}
+
+std::uint32_t Catalog::size() const {
+  return in_image() + static_cast<std::uint32_t>(by_number_.size());
+}
+
+const Catalog::Over* Catalog::over(std::uint32_t item) const {
+  if (item >= in_image()) return by_number_[item - in_image()];
+  for (const auto& [id, over] : over_) {
+    if (over.number == item) return &over;
+  }
+  return nullptr;
+}
+
+bool Catalog::is_gone(std::uint32_t item) const {
+  const Over* found = over(item);
+  return found != nullptr && !found->card;
+}
+
+Result<std::string> Catalog::id(std::uint32_t item) const {
+  if (item < in_image()) return nth_text<std::uint32_t>(Part::id_ends, Part::ids, item);
+  for (const auto& [id, over] : over_) {
+    if (over.number == item) return id;
+  }
+  return fail(damaged_catalog());
+}
+
+Result<Item> Catalog::card(std::uint32_t item) const {
+  if (const Over* found = over(item); found != nullptr) {
+    if (!found->card) return fail(ErrorKind::not_found, "the item is gone");
+    return *found->card;
+  }
+  const Result<std::string> json = nth_text<std::uint64_t>(Part::card_ends, Part::cards, item);
+  if (!json) return fail(json.error());
+  Result<Item> card = item_from_json(*json);
+  if (!card) return fail(damaged_catalog());
+  return card;
+}
+
+Result<std::uint32_t> Catalog::first_not_below(std::string_view id) const {
+  std::uint32_t low = 0;
+  std::uint32_t high = in_image();
+  while (low < high) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    const Result<std::string> there = this->id(middle);
+    if (!there) return fail(there.error());
+    if (*there < id) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+Result<std::optional<std::uint32_t>> Catalog::find(std::string_view id) const {
+  if (const auto found = over_.find(id); found != over_.end()) {
+    if (!found->second.card) return std::nullopt;
+    return found->second.number;
+  }
+  const Result<std::uint32_t> at = first_not_below(id);
+  if (!at) return fail(at.error());
+  if (*at == in_image()) return std::nullopt;
+  const Result<std::string> there = this->id(*at);
+  if (!there) return fail(there.error());
+  return *there == id ? std::optional(*at) : std::nullopt;
+}
+
+Result<std::vector<std::uint32_t>> Catalog::starting_with(std::string_view prefix,
+                                                          std::size_t most) const {
+  std::map<std::string, std::uint32_t> found;
+  for (auto entry = over_.lower_bound(prefix);
+       entry != over_.end() && entry->first.starts_with(prefix) && found.size() < most; ++entry) {
+    if (entry->second.card) found.emplace(entry->first, entry->second.number);
+  }
+  const Result<std::uint32_t> first = first_not_below(prefix);
+  if (!first) return fail(first.error());
+  std::size_t taken = 0;
+  for (std::uint32_t at = *first; at < in_image() && taken < most; ++at) {
+    const Result<std::string> id = this->id(at);
+    if (!id) return fail(id.error());
+    if (!id->starts_with(prefix)) break;
+    if (over_.contains(*id)) continue;
+    found.emplace(*id, at);
+    ++taken;
+  }
+  std::vector<std::uint32_t> numbers;
+  for (const auto& [id, number] : found) {
+    if (numbers.size() < most) numbers.push_back(number);
+  }
+  return numbers;
+}
+
+Done Catalog::place(Over over, const ItemId& id) {
+  const auto known = over_.find(id.text);
+  if (known != over_.end()) {
+    known->second.card = std::move(over.card);
+    return {};
+  }
+  const Result<std::optional<std::uint32_t>> there = find(id.text);
+  if (!there) return fail(there.error());
+  over.number = there->value_or(size());
+  const auto placed = over_.emplace(id.text, std::move(over)).first;
+  if (!there->has_value()) by_number_.push_back(&placed->second);
+  return {};
+}
+
+Done Catalog::apply(CatalogChange change) {
+  columns_.reset();
+  for (ItemId& id : change.gone) {
+    if (Done placed = place({.number = 0, .card = std::nullopt}, id); !placed) return placed;
+  }
+  for (Item& card : change.cards) {
+    const ItemId id = card.id;
+    if (Done placed = place({.number = 0, .card = std::move(card)}, id); !placed) return placed;
+  }
+  for (std::string& file : change.mended) faults_[std::move(file)] = std::nullopt;
+  for (BrokenItem& broken : change.broken) faults_[broken.file] = broken;
+  return {};
+}
+
+Result<std::vector<Item>> Catalog::cards() const {
+  const Result<std::vector<std::uint64_t>> ends = column<std::uint64_t>(Part::card_ends);
+  if (!ends) return fail(ends.error());
+  const Result<std::string> text = this->text(Part::cards, 0, header_[Part::cards].bytes);
+  if (!text) return fail(text.error());
+  std::vector<Item> cards;
+  std::uint64_t from = 0;
+  for (const std::uint64_t to : *ends) {
+    if (from > to || to > text->size()) return fail(damaged_catalog());
+    Result<Item> card = item_from_json(std::string_view(*text).substr(from, to - from));
+    if (!card) return fail(damaged_catalog());
+    from = to;
+    if (!over_.contains(card->id.text)) cards.push_back(*std::move(card));
+  }
+  for (const auto& [id, over] : over_) {
+    if (over.card) cards.push_back(*over.card);
+  }
+  if (!over_.empty()) std::ranges::sort(cards, {}, &Item::id);
+  return cards;
+}
+
+Result<std::vector<BrokenItem>> Catalog::broken() const {
+  std::vector<BrokenItem> all;
+  const Result<std::vector<std::string>> lines = texts(Part::broken);
+  if (!lines) return fail(lines.error());
+  for (const std::string& line : *lines) {
+    const Result<Json> json = parse_json(line);
+    if (!json) return fail(damaged_catalog());
+    Result<BrokenItem> broken = broken_from_json(*json);
+    if (!broken) return fail(damaged_catalog());
+    if (!faults_.contains(broken->file)) all.push_back(*std::move(broken));
+  }
+  for (const auto& [file, broken] : faults_) {
+    if (broken) all.push_back(*broken);
+  }
+  std::ranges::sort(all, {}, &BrokenItem::file);
+  return all;
+}
+
+// Nothing has changed since the image was made, nor what its states mean.
+bool Catalog::is_as_made() const {
+  return over_.empty() && header_.workflow == fingerprint(*workflow_);
+}
+
+Result<std::vector<std::uint32_t>> Catalog::ready(std::size_t most) const {
+  if (is_as_made()) return column<std::uint32_t>(Part::ready, most);
+  const Result<const ItemColumns*> columns = this->columns();
+  if (!columns) return fail(columns.error());
+  return ready_items(**columns, standings_of(**columns), most);
+}
+
+Result<Catalog::ReadyOrder> Catalog::ready_order() const {
+  if (is_as_made()) {
+    Result<std::vector<std::uint32_t>> items = column<std::uint32_t>(Part::ready);
+    Result<std::vector<std::uint32_t>> lengths = column<std::uint32_t>(Part::path_lengths);
+    if (!items) return fail(items.error());
+    if (!lengths) return fail(lengths.error());
+    return ReadyOrder{.items = *std::move(items), .path_lengths = *std::move(lengths)};
+  }
+  const Result<const ItemColumns*> columns = this->columns();
+  if (!columns) return fail(columns.error());
+  Standings standings = standings_of(**columns);
+  std::vector<std::uint32_t> items = ready_items(**columns, standings, size());
+  return ReadyOrder{.items = std::move(items), .path_lengths = std::move(standings.path_lengths)};
+}
+
+}  // namespace dibs

@@ -1,0 +1,122 @@
+#include "items/catalog_cache.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "items/items_at.h"
+
+namespace dibs {
+
+namespace {
+
+constexpr std::size_t kChangesBytesMax = 4UL * 1024 * 1024;
+// Lines cost a reader some microseconds each, an image its writer about one an item.
+constexpr std::size_t kLinesLeast = 64;
+constexpr std::size_t kItemsALine = 500;
+constexpr std::size_t kFilesAStepMax = 400;
+
+bool are_many(std::size_t changed, std::uint32_t items) {
+  return changed > std::max<std::size_t>(kLinesLeast, items / kItemsALine);
+}
+
+}  // namespace
+
+Result<std::optional<CatalogCache::Led>> CatalogCache::led(const std::string& goal,
+                                                           const Workflow& workflow) {
+  Result<std::unique_ptr<File>> file = files_.open(index(), Open::read);
+  if (!file) return fail(file.error());
+  if (*file == nullptr) return std::nullopt;
+  Result<std::optional<Catalog>> image = Catalog::open(*std::move(file), workflow);
+  if (!image) return fail(image.error());
+  if (!image->has_value()) return std::nullopt;
+  Led led{.catalog = **std::move(image), .to = {}};
+  led.to = led.catalog.commit();
+  if (led.to == goal) return led;
+  const Result<std::optional<std::string>> lines = files_.read_file(changes(), kChangesBytesMax);
+  if (!lines || !lines->has_value()) return led;
+  led.bytes = (*lines)->size();
+  for (const std::string_view line : split(**lines, '\n')) {
+    if (line.empty()) continue;
+    std::optional<CatalogStep> step = step_from(line);
+    led.whole = step.has_value();
+    if (!step || step->from != led.to) continue;
+    if (Done applied = led.catalog.apply(std::move(step->change)); !applied)
+      return fail(applied.error());
+    led.to = step->to;
+    if (led.to == goal) break;
+  }
+  return led;
+}
+
+Result<Catalog> CatalogCache::at(const std::string& commit, const Workflow& workflow) {
+  if (commit.empty()) return Catalog::of({}, {}, workflow);
+  Result<std::optional<Led>> led = this->led(commit, workflow);
+  if (!led) return fail(led.error());
+  if (!led->has_value()) return make_anew(commit, workflow);
+  Catalog& catalog = (*led)->catalog;
+  if ((*led)->to != commit) {
+    Result<std::optional<CatalogStep>> step = step_between((*led)->to, commit);
+    if (!step) return fail(step.error());
+    if (!step->has_value()) return make_anew(commit, workflow);
+    note(**step);
+    if (Done applied = catalog.apply(std::move((*step)->change)); !applied)
+      return fail(applied.error());
+  }
+  if (!are_many(catalog.changed(), catalog.size())) return std::move(catalog);
+  const Result<std::vector<Item>> cards = catalog.cards();
+  const Result<std::vector<BrokenItem>> broken = catalog.broken();
+  if (!cards) return fail(cards.error());
+  if (!broken) return fail(broken.error());
+  return keep(*cards, *broken, commit, workflow);
+}
+
+// Two that append at once would tear each other's lines, so who finds the lock taken leaves it.
+void CatalogCache::note(const CatalogStep& step) {
+  if (step.change.cards.size() > kFilesAStepMax) return;
+  const Result<std::unique_ptr<FileLock>> lock = files_.lock(
+      place_.directory + "/locks/items-index.lock", Patience::at_once, place_.file_mode);
+  if (!lock || *lock == nullptr) return;
+  const Result<std::optional<Led>> led = this->led({}, Workflow::standard());
+  if (!led || !led->has_value() || (*led)->to != step.from) return;
+  if (!(*led)->whole || (*led)->bytes > kChangesBytesMax / 2) {
+    (void)files_.remove(changes());
+    return;
+  }
+  const Result<std::unique_ptr<File>> file =
+      files_.open(changes(), Open::create_append, place_.file_mode);
+  if (file && *file != nullptr) (void)(*file)->append(to_line(step));
+}
+
+// Nothing when it would be no less work to read everything, or git cannot tell.
+Result<std::optional<CatalogStep>> CatalogCache::step_between(const std::string& from,
+                                                              const std::string& to) {
+  const Result<std::optional<std::vector<FileDifference>>> differences =
+      differences_between(git_, place_.common_dir, from, to, kFilesAStepMax);
+  if (!differences) return fail(differences.error());
+  if (!differences->has_value()) return std::nullopt;
+  Result<CatalogChange> change = change_of(branch_, **differences);
+  if (!change) return fail(change.error());
+  return CatalogStep{.from = from, .to = to, .change = *std::move(change)};
+}
+
+Result<Catalog> CatalogCache::make_anew(const std::string& commit, const Workflow& workflow) {
+  Result<ItemsAt> all = items_at(branch_, commit);
+  if (!all) return fail(all.error());
+  return keep(all->items, all->broken, commit, workflow);
+}
+
+Result<Catalog> CatalogCache::keep(const std::vector<Item>& cards,
+                                   const std::vector<BrokenItem>& broken, const std::string& commit,
+                                   const Workflow& workflow) {
+  const std::string image = catalog_image(cards, broken, workflow, commit);
+  // It is derived: who cannot write it has the answer all the same.
+  const Result<std::unique_ptr<FileLock>> lock = files_.lock(
+      place_.directory + "/locks/items-index.lock", Patience::at_once, place_.file_mode);
+  if (lock && *lock != nullptr && files_.replace_file(index(), image, place_.file_mode))
+    (void)files_.remove(changes());
+  return Catalog::of_image(image, workflow);
+}
+
+}  // namespace dibs

@@ -1,0 +1,70 @@
+// The cards of many items as one block of bytes, laid out by columns so that a question reads only
+// what it needs: the ten best of 100,000 take a handful of small reads. Made once, kept in a file
+// or in memory, and never changed; docs/formats/items-index.md describes it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "items/broken_item.h"
+#include "model/item.h"
+#include "model/workflow.h"
+
+namespace dibs {
+
+inline constexpr std::uint32_t kItemsMax = 10'000'000;
+
+/// The parts of an image, in their order. Numbers are little-endian; items are numbered by id.
+enum class Part : std::uint8_t {
+  id_ends,       // u32 each: where in `ids` each ends
+  ids,           // text
+  states,        // u8 each: a number in `state_names`
+  priorities,    // u8 each
+  estimates,     // u32 each, 0 when there is none
+  created,       // i64 each
+  row_ends,      // u32 each: where in `depends_on` each item's dependencies end
+  depends_on,    // u32 each: item numbers, kNoItem for an id that no item has
+  ready,         // u32 each: what can be taken, best first
+  path_lengths,  // u32 each: how many unfinished items wait behind it, at the longest
+  card_ends,     // u64 each: where in `cards` each ends
+  cards,         // JSON, one after the other
+  state_names,   // a line each
+  dangling,      // a line each: the ids that kNoItem stands for, in the order of `depends_on`
+  broken,        // a line of JSON each
+};
+inline constexpr std::size_t kPartCount = 15;
+
+struct CatalogHeader {
+  std::array<char, 8> magic;
+  std::uint32_t checksum = 0;  // of what follows it in the header
+  std::uint32_t workflow = 0;  // fingerprint of the table that `ready` was found by
+  std::uint64_t items = 0;
+  std::uint64_t bytes = 0;           // of the whole image
+  std::array<char, 64> made_from{};  // the commit, in hex
+  struct Place {
+    std::uint64_t offset = 0;
+    std::uint64_t bytes = 0;
+  };
+  std::array<Place, kPartCount> parts{};
+
+  [[nodiscard]] const Place& operator[](Part part) const {
+    return parts[static_cast<std::size_t>(part)];
+  }
+  [[nodiscard]] std::string_view commit() const;
+  [[nodiscard]] std::uint32_t own_checksum() const;
+  // That it is one of ours, whole, and that no part lies outside the image.
+  [[nodiscard]] bool is_sound() const;
+};
+
+// Which states count as what; two tables with one fingerprint give one order.
+[[nodiscard]] std::uint32_t fingerprint(const Workflow& workflow);
+
+// `cards` by id, without duplicates.
+[[nodiscard]] std::string catalog_image(const std::vector<Item>& cards,
+                                        const std::vector<BrokenItem>& broken,
+                                        const Workflow& workflow, std::string_view commit);
+
+}  // namespace dibs

@@ -1,0 +1,13 @@
+#include "items/item_source.h"
+
+namespace dibs {
+
+Result<Catalog> ItemSource::catalog(const Workflow& workflow) {
+  Result<ItemList> list = read_all();
+  if (!list) return fail(list.error());
+  std::vector<Item> cards;
+  for (StoredItem& stored : list->items) cards.push_back(std::move(stored.item));
+  return Catalog::of(cards, list->broken, workflow);
+}
+
+}  // namespace dibs

@@ -1,0 +1,152 @@
+#include "items/items_at.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "items/item_path.h"
+
+namespace dibs {
+
+namespace {
+
+constexpr std::size_t kChunkBytes = 16UL * 1024 * 1024;  // read at once
+
+BrokenItem broken_at(const std::string& path, const Error& error) {
+  // The parser says "in line 3"; whoever shows it wants the number.
+  constexpr std::string_view kInLine = " in line ";
+  const std::size_t at = error.message.find(kInLine);
+  BrokenItem broken{.file = path, .line = 0, .why = error.message};
+  if (at == std::string::npos) return broken;
+  std::string_view digits = std::string_view(error.message).substr(at + kInLine.size());
+  digits = digits.substr(0, digits.find(':'));
+  broken.line = parse_unsigned(digits).value_or(0);
+  return broken;
+}
+
+bool is_all_zero(std::string_view object) {
+  return object.find_first_not_of('0') == std::string_view::npos;
+}
+
+void take_in(ItemsAt& all, const std::string& path, const std::string& text) {
+  Result<Item> item = item_in(path, text);
+  if (item) {
+    all.items.push_back(*std::move(item));
+  } else {
+    all.broken.push_back(broken_at(path, item.error()));
+  }
+}
+
+Error too_large(std::uint64_t bytes) {
+  return {.kind = ErrorKind::refused,
+          .message =
+              fmt::format("it is {} bytes long; at most {} are allowed", bytes, kItemFileBytesMax),
+          .hint = {},
+          .fields = {}};
+}
+
+}  // namespace
+
+Result<Item> item_in(const std::string& path, const std::string& text) {
+  if (text.size() > kItemFileBytesMax) return fail(too_large(text.size()));
+  Result<Item> item = item_from_json(text);
+  if (item && item_path(item->id) != path)
+    return fail(ErrorKind::refused, fmt::format("the item {} belongs in {}",
+                                                printable(item->id.text), item_path(item->id)));
+  return item;
+}
+
+Result<ItemsAt> items_at(const BranchFiles& branch, const std::string& commit) {
+  const Result<std::vector<BranchEntry>> entries = branch.list(commit, {});
+  if (!entries) return fail(entries.error());
+  ItemsAt all;
+  std::vector<std::string> objects;
+  std::vector<std::string> paths;
+  std::uint64_t bytes = 0;
+  const auto read_chunk = [&]() -> Done {
+    const Result<std::map<std::string, std::string>> texts = branch.read(objects);
+    if (!texts) return fail(texts.error());
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      const auto text = texts->find(objects[i]);
+      if (text != texts->end()) take_in(all, paths[i], text->second);
+    }
+    objects.clear();
+    paths.clear();
+    bytes = 0;
+    return {};
+  };
+  for (const BranchEntry& entry : *entries) {
+    if (!entry.is_file || !is_item_path(entry.path)) continue;
+    if (entry.bytes > kItemFileBytesMax) {
+      all.broken.push_back(broken_at(entry.path, too_large(entry.bytes)));
+      continue;
+    }
+    objects.push_back(entry.object);
+    paths.push_back(entry.path);
+    bytes += entry.bytes;
+    if (bytes < kChunkBytes) continue;
+    if (Done read = read_chunk(); !read) return fail(read.error());
+  }
+  if (Done read = read_chunk(); !read) return fail(read.error());
+  std::ranges::sort(all.items, {}, &Item::id);
+  return all;
+}
+
+// ":100644 100644 OLD NEW M\0PATH\0", for each file.
+Result<std::optional<std::vector<FileDifference>>> differences_between(const GitProgram& git,
+                                                                       const std::string& git_dir,
+                                                                       const std::string& from,
+                                                                       const std::string& to,
+                                                                       std::size_t most) {
+  const Result<ProgramEnd> end =
+      git.run({.git_dir = git_dir,
+               .arguments = {"diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from,
+                             to, "--"},
+               .input = {}});
+  if (!end) return fail(end.error());
+  if (!end->succeeded()) return std::nullopt;
+  const std::vector<std::string_view> words = split(end->out, '\0');
+  if (words.size() / 2 > most) return std::nullopt;
+  std::vector<FileDifference> differences;
+  for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
+    const std::vector<std::string_view> fields = split(words[i], ' ');
+    if (fields.size() != 5) return std::nullopt;
+    if (!is_item_path(words[i + 1])) continue;
+    differences.push_back({.path = std::string(words[i + 1]),
+                           .before = is_all_zero(fields[2]) ? "" : std::string(fields[2]),
+                           .after = is_all_zero(fields[3]) ? "" : std::string(fields[3])});
+  }
+  return differences;
+}
+
+Result<CatalogChange> change_of(const BranchFiles& branch,
+                                const std::vector<FileDifference>& differences) {
+  std::vector<std::string> objects;
+  for (const FileDifference& file : differences) {
+    if (!file.before.empty()) objects.push_back(file.before);
+    if (!file.after.empty()) objects.push_back(file.after);
+  }
+  const Result<std::map<std::string, std::string>> texts = branch.read(objects);
+  if (!texts) return fail(texts.error());
+  const auto item_of = [&](const FileDifference& file, const std::string& object) -> Result<Item> {
+    const auto text = texts->find(object);
+    if (text == texts->end()) return fail(ErrorKind::internal, "git does not have it");
+    return item_in(file.path, text->second);
+  };
+  CatalogChange change;
+  for (const FileDifference& file : differences) {
+    Result<Item> after = item_of(file, file.after);
+    const Result<Item> before = item_of(file, file.before);
+    if (!after && before) change.gone.push_back(before->id);
+    if (!before) change.mended.push_back(file.path);
+    if (after) {
+      change.cards.push_back(*std::move(after));
+    } else if (!file.after.empty()) {
+      change.broken.push_back(broken_at(file.path, after.error()));
+    }
+  }
+  return change;
+}
+
+}  // namespace dibs

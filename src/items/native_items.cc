@@ -1,0 +1,166 @@
+#include "items/native_items.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "git/ref_file.h"
+#include "items/item_path.h"
+#include "items/items_at.h"
+
+namespace dibs {
+
+namespace {
+constexpr std::size_t kMessageFields = 4;
+}  // namespace
+
+Result<std::string> NativeItems::tip() const {
+  return ref_at(files_, place_.common_dir, kItemsRef);
+}
+
+Result<ItemList> NativeItems::read_all() {
+  const Result<std::string> commit = tip();
+  if (!commit) return fail(commit.error());
+  ItemList list;
+  if (commit->empty()) return list;
+  Result<ItemsAt> all = items_at(branch_, *commit);
+  if (!all) return fail(all.error());
+  for (Item& item : all->items) {
+    std::string file = item_path(item.id);
+    list.items.push_back({.item = std::move(item), .version = {}, .file = std::move(file)});
+  }
+  list.broken = std::move(all->broken);
+  return list;
+}
+
+Result<Catalog> NativeItems::catalog(const Workflow& workflow) {
+  const Result<std::string> commit = tip();
+  if (!commit) return fail(commit.error());
+  return cache_.at(*commit, workflow);
+}
+
+Result<std::vector<StoredItem>> NativeItems::read(const std::vector<ItemId>& ids) {
+  const Result<std::string> commit = tip();
+  if (!commit) return fail(commit.error());
+  std::vector<std::string> paths;
+  for (const ItemId& id : ids) paths.push_back(item_path(id));
+  const Result<std::map<std::string, BranchFiles::Found>> files = branch_.read_at(*commit, paths);
+  if (!files) return fail(files.error());
+  std::vector<StoredItem> items;
+  for (const std::string& path : paths) {
+    const auto found = files->find(path);
+    if (found == files->end()) continue;
+    Result<Item> item = item_in(path, found->second.text);
+    if (!item)
+      return fail(ErrorKind::refused,
+                  fmt::format("{}:{} cannot be read: {}", kItemsRef, path, item.error().message),
+                  fmt::format("look at it with: git show {}:{}", kItemsRef, path));
+    items.push_back({.item = *std::move(item), .version = found->second.object, .file = path});
+  }
+  return items;
+}
+
+// What is expected is compared at the commit that the new one follows; the ref's own
+// compare-and-swap says that nothing came between.
+Result<bool> NativeItems::is_as_expected(const Batch& batch, const std::string& commit) {
+  if (Result<bool> absent = are_new(batch, commit); !absent || !*absent) return absent;
+  std::vector<std::string> paths;
+  for (const Change& change : batch.changes) {
+    if (change.expected) paths.push_back(item_path(change.item.id));
+  }
+  const Result<std::map<std::string, BranchFiles::Found>> files = branch_.read_at(commit, paths);
+  if (!files) return fail(files.error());
+  return std::ranges::all_of(batch.changes, [&](const Change& change) {
+    const auto found = files->find(item_path(change.item.id));
+    return !change.expected || (found != files->end() && change.expected == found->second.object);
+  });
+}
+
+// By the index, because asking git costs as much again as the commit.
+Result<bool> NativeItems::are_new(const Batch& batch, const std::string& commit) {
+  const bool any = std::ranges::any_of(
+      batch.changes, [](const Change& change) { return !change.expected.has_value(); });
+  if (!any) return true;
+  const Result<Catalog> catalog = cache_.at(commit, Workflow::standard());
+  if (!catalog) return fail(catalog.error());
+  for (const Change& change : batch.changes) {
+    if (change.expected) continue;
+    const Result<std::optional<std::uint32_t>> there = catalog->find(change.item.id.text);
+    if (!there) return fail(there.error());
+    if (there->has_value()) return false;
+  }
+  return true;
+}
+
+BranchFiles::NewCommit NativeItems::commit_of(const Batch& batch, const std::string& parent) {
+  std::vector<FileChange> changes;
+  for (const Change& change : batch.changes)
+    changes.push_back({.path = item_path(change.item.id), .text = item_file(change.item)});
+  return {.parent = parent,
+          .changes = std::move(changes),
+          .message = batch.message + "\n",
+          .unix_ms = batch.unix_ms,
+          .author = batch.author.text};
+}
+
+Result<std::optional<NativeItems::Prepared>> NativeItems::prepare(const Batch& batch) {
+  const Result<std::string> parent = tip();
+  if (!parent) return fail(parent.error());
+  const Result<bool> expected = is_as_expected(batch, *parent);
+  if (!expected) return fail(expected.error());
+  if (!*expected) return std::nullopt;
+  Result<std::string> made = branch_.write(commit_of(batch, *parent));
+  if (!made) return fail(made.error());
+  return Prepared{.from = *parent, .to = *std::move(made)};
+}
+
+Result<bool> NativeItems::write(const Batch& batch) {
+  // In turn, so that of many at once none has to begin again.
+  const Result<std::unique_ptr<FileLock>> turn =
+      files_.lock(place_.directory + "/locks/items.lock", Patience::wait, place_.file_mode);
+  if (!turn) return fail(turn.error());
+  const Result<std::string> parent = tip();
+  if (!parent) return fail(parent.error());
+  const Result<bool> expected = is_as_expected(batch, *parent);
+  if (!expected || !*expected) return expected;
+  const Result<std::optional<std::string>> made = branch_.put(commit_of(batch, *parent), kItemsRef);
+  if (!made) return fail(made.error());
+  if (!made->has_value()) return false;
+  CatalogStep step{.from = *parent, .to = **made, .change = {}};
+  for (const Change& change : batch.changes) step.change.cards.push_back(change.item);
+  cache_.note(step);
+  return true;
+}
+
+Result<std::vector<ItemRevision>> NativeItems::history(const ItemId& id, std::size_t most) {
+  std::vector<ItemRevision> revisions;
+  const Result<std::string> commit = tip();
+  if (!commit) return fail(commit.error());
+  if (commit->empty()) return revisions;
+  const Result<std::string> out = git_.output_of(
+      {.git_dir = place_.common_dir,
+       .arguments = {"log", "-z", "--format=%H%n%at%n%an%n%B", fmt::format("--max-count={}", most),
+                     *commit, "--", item_path(id)},
+       .input = {}},
+      ErrorKind::internal);
+  if (!out) return fail(out.error());
+  for (const std::string_view entry : split(*out, '\0')) {
+    std::vector<std::string_view> fields;
+    std::string_view rest = entry;
+    for (std::size_t i = 1; i < kMessageFields; ++i) {
+      const std::size_t end = std::min(rest.find('\n'), rest.size());
+      fields.push_back(rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    const auto secs = parse_unsigned(fields[1]);
+    if (!secs) continue;
+    revisions.push_back({.commit = std::string(fields[0]),
+                         .unix_ms = static_cast<std::int64_t>(*secs) * 1000,
+                         .by = std::string(fields[2]),
+                         .message = std::string(trim(rest))});
+  }
+  return revisions;
+}
+
+}  // namespace dibs

@@ -1,0 +1,58 @@
+// dibs' own items: JSON files in the tree of a ref that no branch contains, so that a new item is
+// there in every worktree at once and no merge of code meets one. Every change is a commit, by
+// compare-and-swap on the ref.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "git/branch_files.h"
+#include "git/git_program.h"
+#include "items/catalog_cache.h"
+#include "items/item_source.h"
+#include "sys/file_system.h"
+
+namespace dibs {
+
+inline constexpr const char* kItemsRef = "refs/dibs/items";
+
+class NativeItems final : public ItemSource {
+ public:
+  NativeItems(FileSystem& files, const GitProgram& git, CatalogCache::Place place)
+      : files_(files),
+        git_(git),
+        place_(std::move(place)),
+        branch_(git, place_.common_dir),
+        cache_(files, git, place_) {}
+
+  [[nodiscard]] Result<ItemList> read_all() override;
+  [[nodiscard]] Result<Catalog> catalog(const Workflow& workflow) override;
+  [[nodiscard]] Result<std::vector<StoredItem>> read(const std::vector<ItemId>& ids) override;
+  [[nodiscard]] Result<bool> write(const Batch& batch) override;
+  [[nodiscard]] Result<std::vector<ItemRevision>> history(const ItemId& id,
+                                                          std::size_t most) override;
+
+  // The commit that `write` would make, from the one the ref is at; it does not move there yet.
+  // Nothing when something is not as expected.
+  struct Prepared {
+    std::string from;
+    std::string to;
+  };
+  [[nodiscard]] Result<std::optional<Prepared>> prepare(const Batch& batch);
+
+ private:
+  [[nodiscard]] Result<std::string> tip() const;
+  [[nodiscard]] Result<bool> is_as_expected(const Batch& batch, const std::string& commit);
+  [[nodiscard]] Result<bool> are_new(const Batch& batch, const std::string& commit);
+  [[nodiscard]] static BranchFiles::NewCommit commit_of(const Batch& batch,
+                                                        const std::string& parent);
+
+  FileSystem& files_;
+  const GitProgram& git_;
+  CatalogCache::Place place_;
+  BranchFiles branch_;
+  CatalogCache cache_;
+};
+
+}  // namespace dibs

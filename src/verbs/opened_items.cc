@@ -1,0 +1,70 @@
+#include "verbs/opened_items.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "items/native_items.h"
+
+namespace dibs::verbs {
+
+namespace {
+
+constexpr std::size_t kWorkflowBytesMax = 64UL * 1024;
+constexpr std::size_t kShownMax = 5;
+
+Result<Workflow> read_workflow(Workspace& workspace) {
+  const Result<const Repository*> repository = workspace.repository();
+  if (!repository) return fail(repository.error());
+  const std::string path = (*repository)->root + "/.dibs/workflow.toml";
+  const Result<std::optional<std::string>> text =
+      workspace.system().files.read_file(path, kWorkflowBytesMax);
+  if (!text) return fail(text.error());
+  if (!text->has_value()) return Workflow::standard();
+  return Workflow::parse(**text, ".dibs/workflow.toml");
+}
+
+// A few of them, so that the next letter to type can be seen.
+Error ambiguous(const Catalog& catalog, const std::string& text,
+                const std::vector<std::uint32_t>& found) {
+  std::string names;
+  for (std::size_t i = 0; i < found.size() && i < kShownMax; ++i) {
+    const Result<std::string> id = catalog.id(found[i]);
+    if (id) names += (names.empty() ? "" : ", ") + printable(*id);
+  }
+  return {.kind = ErrorKind::refused,
+          .message = fmt::format("'{}' could be several items: {}{}", printable(text), names,
+                                 found.size() > kShownMax ? ", …" : ""),
+          .hint = "type more of the id",
+          .fields = {}};
+}
+
+}  // namespace
+
+Result<OpenedItems> open_items(Workspace& workspace) {
+  const Result<std::string> directory = workspace.directory();
+  if (!directory) return fail(directory.error());
+  const Result<const Repository*> repository = workspace.repository();
+  if (!repository) return fail(repository.error());
+  Result<Workflow> workflow = read_workflow(workspace);
+  if (!workflow) return fail(workflow.error());
+  return OpenedItems{.source = std::make_unique<NativeItems>(
+                         workspace.system().files, workspace.system().git,
+                         CatalogCache::Place{.directory = *directory,
+                                             .common_dir = (*repository)->common_dir,
+                                             .file_mode = workspace.file_mode()}),
+                     .workflow = std::make_unique<const Workflow>(*std::move(workflow))};
+}
+
+Result<std::uint32_t> find_item(const Catalog& catalog, const std::string& text) {
+  const Result<std::optional<std::uint32_t>> exact = catalog.find(text);
+  if (!exact) return fail(exact.error());
+  if (exact->has_value()) return **exact;
+  const Result<std::vector<std::uint32_t>> found = catalog.starting_with(text, kShownMax + 1);
+  if (!found) return fail(found.error());
+  if (found->size() == 1) return found->front();
+  if (found->size() > 1) return fail(ambiguous(catalog, text, *found));
+  return fail(ErrorKind::not_found, fmt::format("there is no item '{}'", printable(text)),
+              "see which there are: dibs item list");
+}
+
+}  // namespace dibs::verbs

@@ -1,0 +1,26 @@
+// The items of this repository: where they are kept, by the settings, and which states they go
+// through, by `.dibs/workflow.toml`. What every verb about items starts from.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "items/item_source.h"
+#include "model/workflow.h"
+#include "verbs/workspace.h"
+
+namespace dibs::verbs {
+
+struct OpenedItems {
+  std::unique_ptr<ItemSource> source;
+  std::unique_ptr<const Workflow> workflow;  // catalogs keep a pointer to it
+
+  [[nodiscard]] Result<Catalog> catalog() const { return source->catalog(*workflow); }
+};
+[[nodiscard]] Result<OpenedItems> open_items(Workspace& workspace);
+
+// The item that is called so, or the only one whose id begins so.
+[[nodiscard]] Result<std::uint32_t> find_item(const Catalog& catalog, const std::string& text);
+
+}  // namespace dibs::verbs

@@ -1,0 +1,17 @@
+// What is known about the agent that asks for work: what the team says it can do, what it holds,
+// and how its work ended so far.
+#pragma once
+
+#include "base/result.h"
+#include "rules/choice.h"
+#include "verbs/workspace.h"
+
+namespace dibs::verbs {
+
+// Without `.dibs/agents.toml` all workers are alike, and nothing more is looked up.
+[[nodiscard]] Result<Worker> worker_asking(Workspace& workspace);
+
+// Weights and the rest, as the settings say.
+[[nodiscard]] Result<Schedule> schedule_of(Workspace& workspace);
+
+}  // namespace dibs::verbs
