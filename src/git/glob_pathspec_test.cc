@@ -94,7 +94,22 @@ std::string some_pattern(SeededRandom& random) {
 }
 
 bool is_wild(const std::string& pattern) {
-  return pattern.find_first_of("*?[") != std::string::npos;
+  for (std::size_t at = 0; at < pattern.size(); ++at) {
+    if (pattern[at] == '\\')
+      ++at;
+    else if (pattern[at] == '*' || pattern[at] == '?' || pattern[at] == '[')
+      return true;
+  }
+  return false;
+}
+
+// Without the parts that mean nothing.
+std::string tidied(const std::string& pattern) {
+  std::string tidy;
+  for (const std::string_view part : split(pattern, '/')) {
+    if (!part.empty() && part != ".") tidy += (tidy.empty() ? "" : "/") + std::string(part);
+  }
+  return tidy;
 }
 
 // Two stars are on their own if a '/' or nothing is before them; git takes them for that also if
@@ -111,7 +126,7 @@ bool may_differ(const std::string& pattern, const std::string& path) {
   if (is_wild(pattern) && (pattern.ends_with('/') || pattern.ends_with("/."))) return true;
   if (has_stars_behind_a_plain_name(pattern)) return true;
   if (has_escape && !is_wild(pattern)) return true;
-  return path.starts_with(pattern + "/");
+  return path.starts_with(tidied(pattern) + "/") && is_wild(pattern);
 }
 
 class Pathspecs : public testing::Test {

@@ -1,17 +1,12 @@
 #include "model/agent_profile.h"
 
-#include <fmt/core.h>
-
-#define TOML_EXCEPTIONS 0
-#define TOML_ENABLE_FORMATTERS 0
-#define TOML_FLOAT_CHARCONV 1
-#include <toml++/toml.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "base/text.h"
 #include "model/item.h"
+#include "model/toml_text.h"
 
 namespace dibs {
 
@@ -69,13 +64,10 @@ constexpr std::array<Member, 5> kMembers{{
     {.name = "cost", .read = read_cost, .wanted = "a number from 0 to 100"},
 }};
 
-std::string place(const std::string& file, const toml::source_region& source) {
-  return printable(fmt::format("{}:{}", file, source.begin.line));
-}
-
 tl::unexpected<Error> wrong(const std::string& file, const toml::source_region& source,
                             std::string_view what, std::string hint) {
-  return fail(ErrorKind::usage, fmt::format("{}: {}", place(file, source), what), std::move(hint));
+  return fail(ErrorKind::usage, fmt::format("{}: {}", printable(toml_place(file, source)), what),
+              std::move(hint));
 }
 
 std::string nearest_member(std::string_view name) {
@@ -129,10 +121,7 @@ Result<toml::table> parse_file(std::string_view text, const std::string& file) {
                 fmt::format("it may have {} KiB; name many agents at once with a '*'",
                             kAgentsFileBytesMax / 1024));
   }
-  toml::parse_result parsed = toml::parse(text);
-  if (parsed) return std::move(parsed).table();
-  return wrong(file, parsed.error().source(), printable(parsed.error().description()),
-               "mend the file by hand");
+  return parse_toml(text, file);
 }
 
 // How much of the agent's name a profile says; nothing when it is not about that agent.

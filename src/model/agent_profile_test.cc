@@ -77,7 +77,7 @@ TEST(AgentProfile, WrongValuesSayWhatTheyMustBe) {
        {"capacity = 1001", "capacity = 1.5", "capacity = \"1\"", "capacity = true", "cost = -0.1",
         "cost = 100.1", "cost = nan", "cost = inf", "cost = \"1\"", "cost = true", "economical = 1",
         "types = \"bug\"", "types = [1]", "types = [\"\"]", "capabilities = [[\"rust\"]]",
-        "capabilities = [\"a\\u0007\"]", "capabilities = {}"}) {
+        R"(capabilities = ["a\u0007"])", "capabilities = {}"}) {
     EXPECT_TRUE(contains(error_in_member(line).message, "agents.toml:2: ")) << line;
   }
 }

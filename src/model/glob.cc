@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/text.h"
 #include "model/glob_braces.h"
@@ -70,8 +71,8 @@ Result<Glob> Glob::parse(std::string_view text) {
 
 bool Glob::matches(std::string_view path) const {
   return is_repository_path(path) &&
-         std::any_of(patterns_.begin(), patterns_.end(),
-                     [&](const GlobPattern& pattern) { return pattern.matches(path); });
+         std::ranges::any_of(patterns_,
+                             [&](const GlobPattern& pattern) { return pattern.matches(path); });
 }
 
 namespace {
@@ -106,8 +107,8 @@ Result<GlobSet> GlobSet::parse(std::span<const std::string> texts) {
 }
 
 bool GlobSet::matches(std::string_view path) const {
-  for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry) {
-    if (entry->glob.matches(path)) return entry->sense == Sense::gives;
+  for (const Entry& entry : std::views::reverse(entries_)) {
+    if (entry.glob.matches(path)) return entry.sense == Sense::gives;
   }
   return false;
 }

@@ -27,14 +27,15 @@ GlobAutomaton::State GlobAutomaton::after(State state, std::uint8_t byte) {
 }
 
 GlobAutomaton::State GlobAutomaton::state_of(Places& places) {
-  std::sort(places.begin(), places.end());
-  places.erase(std::unique(places.begin(), places.end()), places.end());
+  std::ranges::sort(places);
+  const auto repeated = std::ranges::unique(places);
+  places.erase(repeated.begin(), repeated.end());
   const auto [known, is_new] = known_.try_emplace(places, static_cast<State>(states_.size()));
   if (is_new) {
     states_.push_back(&known->first);
-    matches_.push_back(std::any_of(
-        known->first.begin(), known->first.end(),
-        [&](const Place& place) { return place.at == patterns_[place.pattern]->end(); }));
+    matches_.push_back(std::ranges::any_of(known->first, [&](const Place& place) {
+      return place.at == patterns_[place.pattern]->end();
+    }));
   }
   return known->second;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -31,12 +32,37 @@ struct Node {
 };
 static_assert(kGlobBytesMax + 4 < std::size_t{1} << 14, "a position must fit in 14 bits");
 
+// What is taken away. Each step is made once: a walk comes to the same state with many positions.
+class TakenAway {
+ public:
+  explicit TakenAway(std::vector<const GlobPattern*> patterns) : automaton_(std::move(patterns)) {}
+
+  using State = GlobAutomaton::State;
+  [[nodiscard]] const std::vector<const GlobPattern*>& patterns() const {
+    return automaton_.patterns();
+  }
+  [[nodiscard]] bool has(State state) const { return automaton_.matches(state); }
+  // Takes what it costs from `steps_left`, which must not be used up.
+  State after(State state, std::uint8_t byte, std::size_t& steps_left) {
+    if (patterns().empty()) return state;
+    const auto [known, is_new] = steps_.try_emplace(std::uint64_t{state} << 8 | byte, state);
+    if (is_new) {
+      steps_left -= std::min(steps_left, automaton_.size_of(state));
+      known->second = automaton_.after(state, byte);
+    }
+    return known->second;
+  }
+
+ private:
+  GlobAutomaton automaton_;
+  std::unordered_map<std::uint64_t, State> steps_;
+};
+
 // Two patterns walked side by side over every path that begins as both allow.
 class Walk {
  public:
-  Walk(const GlobPattern& one, const GlobPattern& other, GlobAutomaton& exclusion,
-       std::size_t& steps_left)
-      : one_(one), other_(other), exclusion_(exclusion), steps_left_(steps_left) {}
+  Walk(const GlobPattern& one, const GlobPattern& other, TakenAway& taken, std::size_t& steps_left)
+      : one_(one), other_(other), taken_(taken), steps_left_(steps_left) {}
 
   std::optional<Overlap> find() {
     arrive({.from = 0}, positions_from(one_, 0), positions_from(other_, 0));
@@ -67,7 +93,7 @@ class Walk {
 
   [[nodiscard]] bool accepts(const Node& node) const {
     return node.one == one_.end() && node.other == other_.end() && may_end_at(node.place) &&
-           !exclusion_.matches(node.taken);
+           !taken_.has(node.taken);
   }
 
   // False when the steps are used up.
@@ -78,15 +104,13 @@ class Walk {
     const GlobStep& other_step = other_.steps[nodes_[i].other];
     if (other_step.kind == GlobStep::Kind::byte) return read(i, other_step.byte);
     const std::vector<std::uint8_t>& bytes = alphabet();
-    return std::all_of(bytes.begin(), bytes.end(),
-                       [&](std::uint8_t byte) { return read(i, byte); });
+    return std::ranges::all_of(bytes, [&](std::uint8_t byte) { return read(i, byte); });
   }
 
   bool read(std::uint32_t i, std::uint8_t byte) {
     const Node from = nodes_[i];
-    const std::size_t cost = 1 + exclusion_.size_of(from.taken);
-    if (cost > steps_left_) return false;
-    steps_left_ -= cost;
+    if (steps_left_ == 0) return false;
+    --steps_left_;
     const std::optional<PathPlace> place = after(from.place, byte);
     if (!place) return true;
     ones_.clear();
@@ -94,7 +118,10 @@ class Walk {
     one_.advance(from.one, byte, ones_);
     other_.advance(from.other, byte, others_);
     if (ones_.empty() || others_.empty()) return true;
-    arrive({.place = *place, .byte = byte, .taken = exclusion_.after(from.taken, byte), .from = i},
+    arrive({.place = *place,
+            .byte = byte,
+            .taken = taken_.after(from.taken, byte, steps_left_),
+            .from = i},
            ones_, others_);
     return true;
   }
@@ -102,7 +129,7 @@ class Walk {
   // Made when first needed: where one of the patterns has a plain byte there is nothing to choose.
   const std::vector<std::uint8_t>& alphabet() {
     if (alphabet_.empty()) {
-      std::vector<const GlobPattern*> patterns = exclusion_.patterns();
+      std::vector<const GlobPattern*> patterns = taken_.patterns();
       patterns.push_back(&one_);
       patterns.push_back(&other_);
       alphabet_ = alphabet_of(patterns);
@@ -115,13 +142,13 @@ class Walk {
     for (; nodes_[i].byte != 0; i = nodes_[i].from) {
       path.push_back(static_cast<char>(nodes_[i].byte));
     }
-    std::reverse(path.begin(), path.end());
+    std::ranges::reverse(path);
     return path;
   }
 
   const GlobPattern& one_;
   const GlobPattern& other_;
-  GlobAutomaton& exclusion_;
+  TakenAway& taken_;
   std::size_t& steps_left_;
   std::vector<Node> nodes_;  // also the queue
   std::unordered_set<std::uint64_t> seen_;
@@ -160,16 +187,16 @@ class Sets {
   }
 
   std::optional<Overlap> overlap_of(std::size_t i, std::size_t j) {
-    std::vector<const GlobPattern*> taken;
-    add_taken(one_, i, taken);
-    add_taken(other_, j, taken);
+    std::vector<const GlobPattern*> patterns;
+    add_taken(one_, i, patterns);
+    add_taken(other_, j, patterns);
+    TakenAway taken(std::move(patterns));
     for (const GlobPattern& one : one_.entries()[i].glob.patterns()) {
       for (const GlobPattern& other : other_.entries()[j].glob.patterns()) {
         if (steps_left_ == 0) return Overlap{};
         --steps_left_;
         if (!may_meet(one, other)) continue;
-        GlobAutomaton exclusion(taken);
-        if (auto found = Walk(one, other, exclusion, steps_left_).find()) return found;
+        if (auto found = Walk(one, other, taken, steps_left_).find()) return found;
       }
     }
     return std::nullopt;

@@ -1,6 +1,8 @@
 #include "model/glob_pattern.h"
 
 #include <algorithm>
+#include <optional>
+#include <ranges>
 
 namespace dibs {
 
@@ -44,11 +46,12 @@ bool GlobPattern::matches(std::string_view path) const {
   for (const char c : path) {
     next.clear();
     for (const Position at : now) advance(at, static_cast<std::uint8_t>(c), next);
-    std::sort(next.begin(), next.end());
-    next.erase(std::unique(next.begin(), next.end()), next.end());
+    std::ranges::sort(next);
+    const auto repeated = std::ranges::unique(next);
+    next.erase(repeated.begin(), repeated.end());
     std::swap(now, next);
   }
-  return std::find(now.begin(), now.end(), end()) != now.end();
+  return std::ranges::find(now, end()) != now.end();
 }
 
 bool may_meet(const GlobPattern& one, const GlobPattern& other) {
@@ -163,10 +166,9 @@ class Compiler {
     }
   }
   void set_suffix() {
-    const std::vector<GlobStep>& steps = pattern_.steps;
-    for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-      if (step->kind != Kind::byte || step->byte == '/') break;
-      pattern_.suffix.insert(pattern_.suffix.begin(), static_cast<char>(step->byte));
+    for (const GlobStep& step : std::views::reverse(pattern_.steps)) {
+      if (step.kind != Kind::byte || step.byte == '/') break;
+      pattern_.suffix.insert(pattern_.suffix.begin(), static_cast<char>(step.byte));
     }
   }
 

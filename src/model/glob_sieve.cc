@@ -22,8 +22,7 @@ std::string_view common_lead(const std::vector<const GlobPattern*>& patterns) {
   if (patterns.empty()) return {};
   std::string_view lead = patterns.front()->prefix;
   for (const GlobPattern* pattern : patterns) {
-    const auto [end, ignored] =
-        std::mismatch(lead.begin(), lead.end(), pattern->prefix.begin(), pattern->prefix.end());
+    const auto end = std::ranges::mismatch(lead, pattern->prefix).in1;
     lead = lead.substr(0, static_cast<std::size_t>(end - lead.begin()));
   }
   return lead;
@@ -111,7 +110,7 @@ GlobSieve::State GlobSieve::state_of(Place place) {
   // A dot may be a part of its own, which means nothing: then all before it counts still.
   const bool dots = place.path == PathPlace::dot || place.path == PathPlace::two_dots;
   if (wanted_.size_of(place.wanted) == 0 && !dots) return kDropped;
-  const auto known = std::find(places_.begin(), places_.end(), place);
+  const auto known = std::ranges::find(places_, place);
   if (known != places_.end()) return static_cast<State>(known - places_.begin());
   if (places_.size() == kSieveStatesMax) return kPassed;
   places_.push_back(place);
@@ -121,8 +120,8 @@ GlobSieve::State GlobSieve::state_of(Place place) {
 
 bool GlobSieve::may_end(std::string_view text, std::size_t first_special) const {
   const std::string_view ending = plain_ending(text, first_special);
-  return std::any_of(suffixes_.begin(), suffixes_.end(),
-                     [&](std::string_view suffix) { return end_alike(suffix, ending); });
+  return std::ranges::any_of(suffixes_,
+                             [&](std::string_view suffix) { return end_alike(suffix, ending); });
 }
 
 }  // namespace dibs

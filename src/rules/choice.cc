@@ -17,6 +17,18 @@ void keep_order(std::span<Scored> window) {
   }
 }
 
+// Among equals the order stays as it is.
+std::vector<Scored> best_first(std::span<Scored> window) {
+  const auto total = [](const Scored& scored) { return scored.score.total(); };
+  std::vector<Scored> sorted;
+  sorted.reserve(window.size());
+  for (Scored& scored : window) {
+    const auto place = std::ranges::upper_bound(sorted, total(scored), std::greater{}, total);
+    sorted.insert(place, std::move(scored));
+  }
+  return sorted;
+}
+
 class Choosing {
  public:
   Choosing(const Candidates& candidates, const Worker& worker, const Schedule& schedule,
@@ -62,9 +74,7 @@ class Choosing {
       }
     }
     keep_order(window);
-    std::ranges::stable_sort(window, std::greater{},
-                             [](const Scored& scored) { return scored.score.total(); });
-    return window;
+    return best_first(window);
   }
 
   void take_first_without_overlap(std::span<Scored> window) {

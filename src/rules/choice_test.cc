@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "rules/order_fixture.h"
+#include "testing/order_columns.h"
 #include "testing/seeded_random.h"
 
 namespace dibs {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "rules/cycles.h"
-#include "rules/graph_fixture.h"
 #include "rules/path_lengths.h"
+#include "testing/graph_columns.h"
 
 namespace dibs {
 namespace {

@@ -45,7 +45,7 @@ Readiness readiness_of(const DependencyGraph& graph, std::span<const StateKind> 
 std::vector<std::uint8_t> unfinished(std::span<const StateKind> kinds) {
   std::vector<std::uint8_t> counts(kinds.size());
   std::ranges::transform(kinds, counts.begin(), [](StateKind kind) {
-    return static_cast<std::uint8_t>(is_unfinished(kind) ? 1 : 0);
+    return static_cast<std::uint8_t>(is_finished(kind) ? 0 : 1);
   });
   return counts;
 }

@@ -22,11 +22,6 @@ enum class Readiness : std::uint8_t {
   waits,               // for what is not finished
 };
 
-// Whether others wait for an item of this kind.
-[[nodiscard]] constexpr bool is_unfinished(StateKind kind) {
-  return kind != StateKind::done && kind != StateKind::dropped;
-}
-
 // 1 for each unfinished item: what `path_lengths` counts, and `cycles` where readiness is meant.
 [[nodiscard]] std::vector<std::uint8_t> unfinished(std::span<const StateKind> kinds);
 

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "rules/graph_fixture.h"
-#include "rules/order_fixture.h"
 #include "rules/ready_order.h"
+#include "testing/graph_columns.h"
+#include "testing/order_columns.h"
 
 namespace dibs {
 namespace {

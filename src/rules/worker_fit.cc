@@ -14,7 +14,7 @@ constexpr std::int64_t kPoint = 100;
 constexpr std::string_view kNeeds = "needs:";
 // Work of this length is half long; items of this age are half old.
 constexpr std::int64_t kHalfLongMin = 60;
-constexpr std::int64_t kHalfOldHours = 7 * 24;
+constexpr std::int64_t kHalfOldHours = 7LL * 24;
 constexpr std::int64_t kOldestHours = 100LL * 365 * 24;
 constexpr std::int64_t kHourMs = 3'600'000;
 // As if this many of a type had landed, and as many been lost, before the first: one failure is no

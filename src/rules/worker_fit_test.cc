@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "rules/order_fixture.h"
+#include "testing/order_columns.h"
 
 namespace dibs {
 namespace {
