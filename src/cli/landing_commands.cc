@@ -120,6 +120,7 @@ Done run_done(Invocation& call) {
       .add("path", landed->path)
       .add("worktree_removed", landed->worktree_removed)
       .add_raw("notes", notes.text());
+  if (!landed->item_state.empty()) json.add("item_state", landed->item_state);
   add_rescue(json, landed->leftovers);
   call.terminal.reply(json);
   call.terminal.say(

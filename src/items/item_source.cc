@@ -10,4 +10,10 @@ Result<Catalog> ItemSource::catalog(const Workflow& workflow) {
   return Catalog::of(cards, list->broken, workflow);
 }
 
+Result<std::optional<ItemSource::Prepared>> ItemSource::prepare(const Batch& /*batch*/) {
+  return std::nullopt;
+}
+
+void ItemSource::moved(const Prepared& /*prepared*/, const Batch& /*batch*/) {}
+
 }  // namespace dibs

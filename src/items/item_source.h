@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,6 +66,19 @@ class ItemSource {
   // All of them, in one commit where the source has commits. False, with nothing written, when
   // somebody else was faster: read and apply again.
   [[nodiscard]] virtual Result<bool> write(const Batch& batch) = 0;
+
+  /// A change that is made and not put in place yet: it counts once the ref has moved.
+  struct Prepared {
+    std::string ref;
+    std::string from;
+    std::string to;
+    std::shared_ptr<const void> turn;  // nobody else changes items while it is kept
+  };
+  // For a source whose items hang on one ref, which can then move in one step with others. Nothing
+  // when it has none, or somebody was faster.
+  [[nodiscard]] virtual Result<std::optional<Prepared>> prepare(const Batch& batch);
+  // It has moved.
+  virtual void moved(const Prepared& prepared, const Batch& batch);
 
   // Newest first, at most so many.
   [[nodiscard]] virtual Result<std::vector<ItemRevision>> history(const ItemId& id,

@@ -104,7 +104,20 @@ BranchFiles::NewCommit NativeItems::commit_of(const Batch& batch, const std::str
           .author = batch.author.text};
 }
 
-Result<std::optional<NativeItems::Prepared>> NativeItems::prepare(const Batch& batch) {
+// In turn, so that of many at once none has to begin again.
+Result<std::unique_ptr<FileLock>> NativeItems::take_turn() {
+  return files_.lock(place_.directory + "/locks/items.lock", Patience::wait, place_.file_mode);
+}
+
+void NativeItems::note(const std::string& from, const std::string& to, const Batch& batch) {
+  CatalogStep step{.from = from, .to = to, .change = {}};
+  for (const Change& change : batch.changes) step.change.cards.push_back(change.item);
+  cache_.note(step);
+}
+
+Result<std::optional<ItemSource::Prepared>> NativeItems::prepare(const Batch& batch) {
+  Result<std::unique_ptr<FileLock>> turn = take_turn();
+  if (!turn) return fail(turn.error());
   const Result<std::string> parent = tip();
   if (!parent) return fail(parent.error());
   const Result<bool> expected = is_as_expected(batch, *parent);
@@ -112,13 +125,18 @@ Result<std::optional<NativeItems::Prepared>> NativeItems::prepare(const Batch& b
   if (!*expected) return std::nullopt;
   Result<std::string> made = branch_.write(commit_of(batch, *parent));
   if (!made) return fail(made.error());
-  return Prepared{.from = *parent, .to = *std::move(made)};
+  return Prepared{.ref = kItemsRef,
+                  .from = *parent,
+                  .to = *std::move(made),
+                  .turn = std::shared_ptr<const FileLock>(*std::move(turn))};
+}
+
+void NativeItems::moved(const Prepared& prepared, const Batch& batch) {
+  note(prepared.from, prepared.to, batch);
 }
 
 Result<bool> NativeItems::write(const Batch& batch) {
-  // In turn, so that of many at once none has to begin again.
-  const Result<std::unique_ptr<FileLock>> turn =
-      files_.lock(place_.directory + "/locks/items.lock", Patience::wait, place_.file_mode);
+  const Result<std::unique_ptr<FileLock>> turn = take_turn();
   if (!turn) return fail(turn.error());
   const Result<std::string> parent = tip();
   if (!parent) return fail(parent.error());
@@ -127,9 +145,7 @@ Result<bool> NativeItems::write(const Batch& batch) {
   const Result<std::optional<std::string>> made = branch_.put(commit_of(batch, *parent), kItemsRef);
   if (!made) return fail(made.error());
   if (!made->has_value()) return false;
-  CatalogStep step{.from = *parent, .to = **made, .change = {}};
-  for (const Change& change : batch.changes) step.change.cards.push_back(change.item);
-  cache_.note(step);
+  note(*parent, **made, batch);
   return true;
 }
 

@@ -33,16 +33,13 @@ class NativeItems final : public ItemSource {
   [[nodiscard]] Result<std::vector<ItemRevision>> history(const ItemId& id,
                                                           std::size_t most) override;
 
-  // The commit that `write` would make, from the one the ref is at; it does not move there yet.
-  // Nothing when something is not as expected.
-  struct Prepared {
-    std::string from;
-    std::string to;
-  };
-  [[nodiscard]] Result<std::optional<Prepared>> prepare(const Batch& batch);
+  [[nodiscard]] Result<std::optional<Prepared>> prepare(const Batch& batch) override;
+  void moved(const Prepared& prepared, const Batch& batch) override;
 
  private:
   [[nodiscard]] Result<std::string> tip() const;
+  [[nodiscard]] Result<std::unique_ptr<FileLock>> take_turn();
+  void note(const std::string& from, const std::string& to, const Batch& batch);
   [[nodiscard]] Result<bool> is_as_expected(const Batch& batch, const std::string& commit);
   [[nodiscard]] Result<bool> are_new(const Batch& batch, const std::string& commit);
   [[nodiscard]] static BranchFiles::NewCommit commit_of(const Batch& batch,

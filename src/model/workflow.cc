@@ -19,6 +19,7 @@ Done check_names(const std::vector<WorkState>& states) {
     std::vector<std::string> named = state.to;
     if (!state.blocked_as.empty()) named.push_back(state.blocked_as);
     if (!state.held_as.empty()) named.push_back(state.held_as);
+    if (!state.lands_as.empty()) named.push_back(state.lands_as);
     for (const std::string& other : named) {
       if (!known(other))
         return fail(ErrorKind::usage,
@@ -64,6 +65,12 @@ StateKind Workflow::kind_of(std::string_view state) const {
 std::optional<std::string> Workflow::first_of(StateKind kind) const {
   const auto state = std::ranges::find(states_, kind, &WorkState::kind);
   return state == states_.end() ? std::nullopt : std::optional(state->name);
+}
+
+std::string Workflow::landed_from(std::string_view state) const {
+  const WorkState* known = find(state.empty() ? initial_ : state);
+  if (known != nullptr && !known->lands_as.empty()) return known->lands_as;
+  return first_of(StateKind::done).value_or(initial_);
 }
 
 std::string Workflow::shown(std::string_view state, Circumstances now) const {
@@ -128,40 +135,58 @@ const Workflow& Workflow::standard() {
 const Workflow& Workflow::folders() {
   using enum StateKind;
   static const Workflow kFolders(
-      "new",
-      {{.name = "new", .kind = open, .to = {"stamped", "pending"}, .claim = "stamp"},
-       {.name = "stamped", .kind = open, .to = {"next", "pending"}, .claim = "triaging"},
-       {.name = "pending", .kind = waiting, .to = {"next"}, .claim = "triaging"},
-       {.name = "next",
-        .kind = open,
-        .to = {"readyforanalysis", "inanalysis", "pending"},
-        .claim = "readyforanalysis"},
-       {.name = "readyforanalysis",
-        .kind = open,
-        .to = {"inanalysis", "readyfordevelopment", "pending"},
-        .claim = "inanalysis"},
-       {.name = "inanalysis",
-        .kind = active,
-        .to = {"readyfordevelopment", "pending"},
-        .claim = "inanalysis"},
-       {.name = "readyfordevelopment",
-        .kind = open,
-        .to = {"indevelopment", "readyfortesting", "pending"},
-        .claim = "indevelopment"},
-       {.name = "indevelopment",
-        .kind = active,
-        .to = {"readyfortesting", "pending"},
-        .claim = "indevelopment"},
-       {.name = "readyfortesting",
-        .kind = open,
-        .to = {"intesting", "signedoff", "pending"},
-        .claim = "intesting"},
-       {.name = "intesting", .kind = active, .to = {"signedoff", "pending"}, .claim = "intesting"},
-       {.name = "signedoff",
-        .kind = open,
-        .to = {"archive/production", "pending"},
-        .claim = "production"},
-       {.name = "archive/production", .kind = done, .to = {}}});
+      "new", {{.name = "new",
+               .kind = open,
+               .to = {"stamped", "pending"},
+               .lands_as = "stamped",
+               .claim = "stamp"},
+              {.name = "stamped",
+               .kind = open,
+               .to = {"next", "pending"},
+               .lands_as = "next",
+               .claim = "triaging"},
+              {.name = "pending", .kind = waiting, .to = {"next"}, .claim = "triaging"},
+              {.name = "next",
+               .kind = open,
+               .to = {"readyforanalysis", "inanalysis", "pending"},
+               .lands_as = "inanalysis",
+               .claim = "readyforanalysis"},
+              {.name = "readyforanalysis",
+               .kind = open,
+               .to = {"inanalysis", "readyfordevelopment", "pending"},
+               .lands_as = "readyfordevelopment",
+               .claim = "inanalysis"},
+              {.name = "inanalysis",
+               .kind = active,
+               .to = {"readyfordevelopment", "pending"},
+               .lands_as = "readyfordevelopment",
+               .claim = "inanalysis"},
+              {.name = "readyfordevelopment",
+               .kind = open,
+               .to = {"indevelopment", "readyfortesting", "pending"},
+               .lands_as = "readyfortesting",
+               .claim = "indevelopment"},
+              {.name = "indevelopment",
+               .kind = active,
+               .to = {"readyfortesting", "pending"},
+               .lands_as = "readyfortesting",
+               .claim = "indevelopment"},
+              {.name = "readyfortesting",
+               .kind = open,
+               .to = {"intesting", "signedoff", "pending"},
+               .lands_as = "signedoff",
+               .claim = "intesting"},
+              {.name = "intesting",
+               .kind = active,
+               .to = {"signedoff", "pending"},
+               .lands_as = "signedoff",
+               .claim = "intesting"},
+              {.name = "signedoff",
+               .kind = open,
+               .to = {"archive/production", "pending"},
+               .lands_as = "archive/production",
+               .claim = "production"},
+              {.name = "archive/production", .kind = done, .to = {}}});
   return kFolders;
 }
 

@@ -10,6 +10,7 @@
 //   to = ["in_review", "done"]
 //   blocked_as = "backlog"    # what it is called while it waits for other items
 //   held_as = "in_progress"   # what it is called while somebody holds it
+//   lands_as = "done"         # what it becomes when its work lands; else the first that is done
 //   claim = "indevelopment"   # the first half of its branch with store.layout = "branches"
 #pragma once
 
@@ -32,6 +33,7 @@ struct WorkState {
   std::vector<std::string> to;
   std::string blocked_as = {};
   std::string held_as = {};
+  std::string lands_as = {};
   std::string claim = {};
 
   friend bool operator==(const WorkState&, const WorkState&) = default;
@@ -55,6 +57,9 @@ class Workflow {
   [[nodiscard]] StateKind kind_of(std::string_view state) const;
   // Where something closed goes: the first state that is `done`, or `dropped`.
   [[nodiscard]] std::optional<std::string> first_of(StateKind kind) const;
+
+  // Where an item goes when its work lands.
+  [[nodiscard]] std::string landed_from(std::string_view state) const;
 
   struct Circumstances {
     bool blocked = false;

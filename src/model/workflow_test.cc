@@ -74,6 +74,16 @@ TEST(Workflow, EveryStateButTheLastOfFoldersCanWaitForAnAnswer) {
   }
 }
 
+TEST(Workflow, SaysWhatBecomesOfWorkThatLands) {
+  EXPECT_EQ(Workflow::standard().landed_from(""), "done");
+  EXPECT_EQ(Workflow::standard().landed_from("in_review"), "done");
+  EXPECT_EQ(Workflow::folders().landed_from("readyfordevelopment"), "readyfortesting");
+  for (const WorkState& state : Workflow::folders().states()) {
+    if (state.kind == StateKind::done || state.kind == StateKind::waiting) continue;
+    EXPECT_TRUE(Workflow::folders().moved(item_in(state.name), state.lands_as)) << state.name;
+  }
+}
+
 constexpr std::string_view kSmall = R"(initial = "todo"
 [[state]]
 name = "todo"

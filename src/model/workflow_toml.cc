@@ -71,7 +71,8 @@ class Reader {
   [[nodiscard]] Result<WorkState> state(const toml::node& node) const {
     if (!node.is_table()) return wrong(node, "a state must be a table: [[state]]");
     const toml::table& table = *node.as_table();
-    if (Done known = known_keys(table, {"name", "kind", "to", "blocked_as", "held_as", "claim"});
+    if (Done known =
+            known_keys(table, {"name", "kind", "to", "blocked_as", "held_as", "lands_as", "claim"});
         !known)
       return fail(known.error());
     Result<std::string> name = text(table, "name");
@@ -85,6 +86,7 @@ class Reader {
     for (const auto& [key, target] :
          {std::pair<std::string_view, std::string*>{"blocked_as", &state.blocked_as},
           {"held_as", &state.held_as},
+          {"lands_as", &state.lands_as},
           {"claim", &state.claim}}) {
       Result<std::string> value = text(table, key);
       if (!value) return fail(value.error());

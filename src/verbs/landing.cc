@@ -17,6 +17,7 @@
 #include "git/local_refs.h"
 #include "git/uncommitted.h"
 #include "verbs/checkout.h"
+#include "verbs/item_landing.h"
 #include "verbs/target.h"
 #include "verbs/work_site.h"
 #include "verbs/worktree.h"
@@ -144,8 +145,9 @@ Error lost(Workspace& workspace, const Surroundings& around, const WorkSite& sit
 /// A landing under way.
 struct Attempt {
   Target target;
-  std::string commit;  // that the target would stand at
-  std::string work;    // the commit that lands
+  std::string commit;           // that the target would stand at
+  std::string work;             // the commit that lands
+  std::string item_state = {};  // what the item became; empty when dibs does not know it
 };
 
 Result<LandMode> mode_of(Workspace& workspace, const Land& request) {
@@ -181,7 +183,8 @@ Result<Attempt> prepare(Workspace& workspace, const WorkSite& site, const Land& 
 }
 
 // The step that counts.
-Done settle(Workspace& workspace, const WorkSite& site, const Attempt& attempt) {
+Done settle(Workspace& workspace, const WorkSite& site, const Attempt& attempt,
+            const std::optional<ItemLanding>& item) {
   const Result<Ledger*> ledger = workspace.ledger();
   if (!ledger) return fail(ledger.error());
   const LeaseRef lease = site.lease->id;
@@ -191,12 +194,15 @@ Done settle(Workspace& workspace, const WorkSite& site, const Attempt& attempt) 
       Commits(workspace.system().git, site.worktree.repository.common_dir).find(branch);
   if (!own) return fail(own.error());
   const bool begins = attempt.target.remote.empty() && !own->has_value();
-  const Landing landing{.target = attempt.target.branch,
-                        .commit = attempt.commit,
-                        .work = attempt.work,
-                        .refs = {{.name = branch,
-                                  .from = begins ? std::string() : attempt.target.commit,
-                                  .to = attempt.commit}}};
+  Landing landing{.target = attempt.target.branch,
+                  .commit = attempt.commit,
+                  .work = attempt.work,
+                  .refs = {{.name = branch,
+                            .from = begins ? std::string() : attempt.target.commit,
+                            .to = attempt.commit}}};
+  if (item) {
+    if (const std::optional<RefMove> along = item->move()) landing.refs.push_back(*along);
+  }
   const auto settled = (*ledger)->settle<Grants>(
       Selection::of({site.item.key()}),
       [&](const Board& board) { return dibs::land(board, site.who, lease, landing); });
@@ -205,14 +211,29 @@ Done settle(Workspace& workspace, const WorkSite& site, const Attempt& attempt) 
   return fail(explained(**ledger, settled.error(), site.who, lease));
 }
 
+// The work is on the target by now; an item that stayed behind is worth a word, no more.
+void finish_item(Workspace& workspace, const WorkSite& site, ItemLanding& item, Attempt& attempt) {
+  if (const Done finished = item.finish(workspace); !finished) {
+    workspace.warn(fmt::format("{} landed, but did not become {}: {}", printable(site.item.name),
+                               item.state(), finished.error().message));
+    return;
+  }
+  attempt.item_state = item.state();
+}
+
 Result<Attempt> land_site(Workspace& workspace, const Surroundings& around, const WorkSite& site,
                           const Land& request, const std::string& head) {
   Error last;
   for (int tries = 0; tries < kLandingTriesMax; ++tries) {
     Result<Attempt> attempt = prepare(workspace, site, request, head);
     if (!attempt) return attempt;
-    const Done settled = settle(workspace, site, *attempt);
-    if (settled) return attempt;
+    Result<std::optional<ItemLanding>> item = ItemLanding::prepare(workspace, site.item.name);
+    if (!item) return fail(item.error());
+    const Done settled = settle(workspace, site, *attempt, *item);
+    if (settled) {
+      if (item->has_value()) finish_item(workspace, site, **item, *attempt);
+      return attempt;
+    }
     last = settled.error();
     if (is_about_the_lease(last.kind)) return fail(lost(workspace, around, site, last));
     if (last.kind != ErrorKind::contended) return fail(last);
@@ -311,6 +332,7 @@ Result<Landed> land(Workspace& workspace, const Land& request) {
   landed.lease = site->lease->id;
   landed.commit = attempt->commit;
   landed.target = attempt->target.branch;
+  landed.item_state = attempt->item_state;
   if (auto note = bring_checkout_along(*around, attempt->target, attempt->commit))
     landed.notes.push_back(*std::move(note));
   return clear_up(workspace, *around, *site, request, *head, std::move(landed));

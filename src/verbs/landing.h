@@ -48,6 +48,7 @@ struct Landed {
   std::string target;
   std::string path;
   bool worktree_removed = false;
+  std::string item_state;            // what the item became; empty when dibs does not know it
   bool already = false;              // it had landed before; what was left to do is done now
   std::optional<Rescued> leftovers;  // of files that were in no commit
   std::vector<std::string> notes;    // about the user's own checkout of the target
