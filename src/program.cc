@@ -93,7 +93,10 @@ int dibs::run_program(int argc, char** argv, const WrapStore& wrap) {
            [&](const dibs::StorePlace& place, const dibs::Warn& notice) {
              auto store = std::make_unique<dibs::LocalStore>(
                  files, clock, random, place.directory, notice, dibs::LocalLimits{},
-                 std::make_unique<dibs::GitLocalRefs>(git, place.common_dir));
+                 std::make_unique<dibs::GitLocalRefs>(
+                     files, git, place.common_dir,
+                     dibs::OwnHead{.directory = place.directory + "/landing.git",
+                                   .mode = place.directory_mode}));
              dibs::Upkeep* upkeep = store.get();
              return dibs::OpenedStore{.store = std::move(store), .upkeep = upkeep};
            },

@@ -35,14 +35,35 @@ std::optional<Error> locked(const ProgramEnd& end) {
                .fields = {}};
 }
 
+constexpr std::size_t kLockFileMax = 4096;
+
 }  // namespace
+
+// HEAD last: what is there without it was not finished, and is made again.
+Result<std::string> GitLocalRefs::git_dir() {
+  const std::string& own = own_.directory;
+  if (own.empty()) return common_dir_;
+  const Result<std::optional<FileStatus>> there = files_.status(own + "/HEAD");
+  if (!there) return fail(there.error());
+  if (there->has_value()) return own;
+  if (Done made = files_.make_directory(own, own_.mode); !made) return fail(made.error());
+  const unsigned mode = own_.mode & 0666U;
+  // Relative: a repository that is moved takes it along.
+  if (Done said = files_.replace_file(own + "/commondir", "../..\n", mode); !said)
+    return fail(said.error());
+  if (Done said = files_.replace_file(own + "/HEAD", "ref: refs/dibs/nothing\n", mode); !said)
+    return fail(said.error());
+  return own;
+}
 
 Result<LocalRefs::End> GitLocalRefs::move(const std::vector<RefMove>& moves,
                                           const std::string& reason, const FileLock* under) {
   std::string commands = "start\n";
   for (const RefMove& move : moves) commands += command_for(move);
   commands += "prepare\ncommit\n";
-  const Result<ProgramEnd> end = git_.run({.git_dir = common_dir_,
+  const Result<std::string> git_dir = this->git_dir();
+  if (!git_dir) return fail(git_dir.error());
+  const Result<ProgramEnd> end = git_.run({.git_dir = *git_dir,
                                            .arguments = {"update-ref", "-m", reason, "--stdin"},
                                            .input = commands,
                                            .settings = {"core.fsync=all"},
@@ -72,6 +93,17 @@ Result<bool> GitLocalRefs::contains(const std::string& ref, const std::string& c
                 .input = {}});
   if (!end) return fail(end.error());
   return end->succeeded();
+}
+
+// What git writes into the lock before it renames it is the value that the ref is to have. An empty
+// one may be that of any git that began a moment ago.
+Done GitLocalRefs::clear_lock(const RefMove& move) {
+  if (move.to.empty() || move.stays()) return {};
+  const std::string path = fmt::format("{}/{}.lock", common_dir_, move.name);
+  const Result<std::optional<std::string>> text = files_.read_file(path, kLockFileMax);
+  if (!text) return fail(text.error());
+  if (!text->has_value() || trim(**text) != move.to) return {};
+  return files_.remove(path);
 }
 
 }  // namespace dibs

@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "git/git_program.h"
 #include "model/ref_move.h"
+#include "sys/file_system.h"
 
 namespace dibs {
 
@@ -35,22 +36,38 @@ class LocalRefs {
   // Whether the ref is there and `commit` is part of its history.
   [[nodiscard]] virtual Result<bool> contains(const std::string& ref,
                                               const std::string& commit) = 0;
+  // Removes the lock that a git which was killed in this move left on the ref; one that may be
+  // another's stays. Only for whoever knows that no git of ours is at it any more.
+  [[nodiscard]] virtual Done clear_lock(const RefMove& move) = 0;
+};
+
+/// A git directory of the user's repository with a HEAD of its own, made when it is not there.
+/// Where the user's HEAD names a ref that moves, git would lock that too, with an empty file that
+/// does not say whose it is.
+struct OwnHead {
+  std::string directory = {};  // two levels below the common one; empty: git uses the user's HEAD
+  unsigned mode = kPrivateDirectory;
 };
 
 /// By the git program, in one `update-ref` transaction.
 class GitLocalRefs final : public LocalRefs {
  public:
-  GitLocalRefs(const GitProgram& git, std::string common_dir)
-      : git_(git), common_dir_(std::move(common_dir)) {}
+  GitLocalRefs(FileSystem& files, const GitProgram& git, std::string common_dir, OwnHead own = {})
+      : files_(files), git_(git), common_dir_(std::move(common_dir)), own_(std::move(own)) {}
 
   [[nodiscard]] Result<End> move(const std::vector<RefMove>& moves, const std::string& reason,
                                  const FileLock* under = nullptr) override;
   [[nodiscard]] Result<std::string> commit_at(const std::string& ref) override;
   [[nodiscard]] Result<bool> contains(const std::string& ref, const std::string& commit) override;
+  [[nodiscard]] Done clear_lock(const RefMove& move) override;
 
  private:
+  [[nodiscard]] Result<std::string> git_dir();
+
+  FileSystem& files_;
   const GitProgram& git_;
   std::string common_dir_;
+  OwnHead own_;
 };
 
 }  // namespace dibs

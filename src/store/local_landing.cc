@@ -65,7 +65,11 @@ Result<Outcome> LocalStore::land(const Transaction& transaction, const std::stri
 }
 
 // Whether the refs moved. If only some did, because git was killed between them, the others do now.
+// git held our lock too, so it is dead: what it left locked is cleared first.
 Result<bool> LocalStore::complete_refs(const PendingLanding& landing) {
+  for (const RefMove& move : landing.refs) {
+    if (Done cleared = refs_->clear_lock(move); !cleared) return fail(cleared.error());
+  }
   bool happened = false;
   std::vector<RefMove> left;
   for (const RefMove& move : landing.refs) {

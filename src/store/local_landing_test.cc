@@ -83,6 +83,19 @@ TEST_F(LocalLanding, HasNotHappenedWhenGitDiesBeforeTheFirst) {
   EXPECT_EQ(main(), "a");
   next_command();
   EXPECT_TRUE(is_held());
+  EXPECT_TRUE(refs_.locks.empty()) << "the lock that git left is in nobody's way";
+  EXPECT_TRUE(is_committed(open()->commit(landing())));
+}
+
+TEST_F(LocalLanding, LeavesAnEmptyLockThatMayBeAnothers) {
+  refs_.dies_after = 0;
+  refs_.dies_before_writing = true;
+  EXPECT_TRUE(std::holds_alternative<RefsMoved>(*open()->commit(landing())));
+  next_command();
+  EXPECT_TRUE(is_held());
+  const Result<Outcome> again = open()->commit(landing());
+  ASSERT_FALSE(again);
+  EXPECT_EQ(again.error().kind, ErrorKind::contended);
 }
 
 // What a crash leaves at each step, built by hand, and what the next command makes of it.

@@ -94,7 +94,7 @@ std::optional<std::string> catch_up(const Surroundings& around, const Target& ta
   const Result<std::optional<FoundWorktree>> checkout = Worktrees(around).on_branch(target.branch);
   if (!checkout) return std::nullopt;
   if (!checkout->has_value()) {
-    (void)GitLocalRefs(around.git, around.common_dir)
+    (void)GitLocalRefs(around.files, around.git, around.common_dir)
         .move({{.name = ref, .from = **own, .to = commit}}, "dibs: follow " + target.remote);
     return std::nullopt;
   }

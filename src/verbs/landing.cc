@@ -70,7 +70,7 @@ Result<std::optional<RemovedWorktree>> remove_site(Workspace& workspace, const S
   if (!removed) return fail(removed.error());
   // Only if it still is where it was: a branch that went on is somebody's work.
   const Result<LocalRefs::End> deleted =
-      GitLocalRefs(around.git, around.common_dir)
+      GitLocalRefs(around.files, around.git, around.common_dir)
           .move({{.name = "refs/heads/" + site.branch, .from = *head, .to = ""}}, "dibs");
   if (!deleted) return fail(deleted.error());
   return *std::move(removed);
@@ -305,7 +305,7 @@ Result<Landed> land_again(Workspace& workspace, const Surroundings& around, cons
   // Its branch may have outlived it, if it is still where it landed.
   const Result<std::string> branch = branch_for_item(workspace, site.item.name);
   if (branch && !before.work.empty()) {
-    (void)GitLocalRefs(around.git, around.common_dir)
+    (void)GitLocalRefs(around.files, around.git, around.common_dir)
         .move({{.name = "refs/heads/" + *branch, .from = before.work, .to = ""}}, "dibs");
   }
   return landed;
