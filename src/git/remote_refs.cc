@@ -20,10 +20,9 @@ namespace {
 const std::string kOutbox = "outbox";
 constexpr std::size_t kLooseObjectMax = 1024UL * 1024;
 constexpr std::size_t kReadyFileMax = 64;
-constexpr std::size_t kLooseRefMax = 4096;
 constexpr std::size_t kGoneMax = 256;
 constexpr std::size_t kGoneFileMax = 128UL * 1024;
-constexpr std::size_t kPackedRefsMax = 64UL * 1024 * 1024;
+constexpr std::size_t kLooseRefsMany = 64;
 
 }  // namespace
 
@@ -145,26 +144,6 @@ Result<std::vector<SeenRef>> RemoteRefs::seen(const std::vector<std::string>& na
   return refs;
 }
 
-// Read from git's own files, of a repository that is ours alone: starting git for it would cost a
-// tenth of a claim.
-Result<std::string> RemoteRefs::commit_at(const std::string& ref) {
-  if (ref.ends_with('/')) return std::string();  // a folder of refs is none
-  const Result<std::optional<std::string>> loose =
-      files_.read_file(place_.directory + "/" + ref, kLooseRefMax);
-  if (!loose) return fail(loose.error());
-  if (loose->has_value()) return std::string(trim(**loose));
-  const Result<std::optional<std::string>> packed =
-      files_.read_file(place_.directory + "/packed-refs", kPackedRefsMax);
-  if (!packed) return fail(packed.error());
-  if (!packed->has_value()) return std::string();
-  // A line is "COMMIT REF".
-  const std::size_t at = (*packed)->find(" " + ref + "\n");
-  if (at == std::string::npos) return std::string();
-  const std::size_t newline = (*packed)->rfind('\n', at);
-  const std::size_t begin = newline == std::string::npos ? 0 : newline + 1;
-  return (*packed)->substr(begin, at - begin);
-}
-
 Result<std::vector<SeenRef>> RemoteRefs::known_below(const std::string& prefix) {
   const Result<std::string> out =
       git_.output_of(call({"for-each-ref", "--format=%(refname) %(objectname)", "--", prefix}),
@@ -256,7 +235,18 @@ Done RemoteRefs::fetch(const std::vector<std::string>& names) {
   for (const std::string& name : names) arguments.push_back(fmt::format("+{0}*:{0}*", name));
   const Result<ProgramEnd> end = git_.run(remote_call(arguments));
   if (!end) return fail(end.error());
-  return end->succeeded() ? Done{} : fail(unreadable(*end));
+  if (!end->succeeded()) return fail(unreadable(*end));
+  pack_if_many(names);
+  return {};
+}
+
+// Every later git here reads all refs, and each file of its own costs it some 15 µs. Only after
+// looking at a whole folder: who looks for one ref is on the way to a claim.
+void RemoteRefs::pack_if_many(const std::vector<std::string>& names) {
+  const bool many = std::ranges::any_of(names, [&](const std::string& name) {
+    return name.ends_with('/') && ref_files_.loose_in(name) >= kLooseRefsMany;
+  });
+  if (many) (void)git_.run(call({"pack-refs", "--all"}));
 }
 
 Error RemoteRefs::unreadable(const ProgramEnd& end) const {

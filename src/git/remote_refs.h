@@ -16,6 +16,7 @@
 #include "git/git_program.h"
 #include "git/loose_object.h"
 #include "git/push_report.h"
+#include "git/ref_files.h"
 #include "model/ref_move.h"
 #include "sys/file_system.h"
 
@@ -38,7 +39,7 @@ struct RemotePlace {
 class RemoteRefs {
  public:
   RemoteRefs(FileSystem& files, const GitProgram& git, RemotePlace place)
-      : files_(files), git_(git), place_(std::move(place)) {}
+      : files_(files), git_(git), place_(std::move(place)), ref_files_(files, place_.directory) {}
 
   [[nodiscard]] const RemotePlace& place() const { return place_; }
   // Comes first. Makes the private repository when it is not there yet.
@@ -49,7 +50,13 @@ class RemoteRefs {
   // The same for all whose names begin with the prefix and `folder`, such as "r/".
   [[nodiscard]] Result<std::vector<SeenRef>> seen_below(const std::string& folder);
   // The commit that a ref was last seen at; empty when there is no such ref.
-  [[nodiscard]] Result<std::string> commit_at(const std::string& ref);
+  [[nodiscard]] Result<std::string> commit_at(const std::string& ref) {
+    return ref_files_.commit_at(ref);
+  }
+  // How many refs whose names begin with the prefix and `folder` were last seen, at most. Cheap.
+  [[nodiscard]] std::size_t most_below(const std::string& folder) {
+    return ref_files_.most_in(place_.prefix + folder);
+  }
   // Looks at the remote again: at these refs; a name that ends in '/' is all below it. Says which
   // of those that were seen before are not there any more, and where they stood (without their
   // messages).
@@ -88,6 +95,7 @@ class RemoteRefs {
   void remember(const std::vector<RefMove>& moves);
   [[nodiscard]] bool has_object(const std::string& commit) const;
   [[nodiscard]] Done fetch(const std::vector<std::string>& names);
+  void pack_if_many(const std::vector<std::string>& names);
   [[nodiscard]] Result<std::vector<SeenRef>> known_below(const std::string& prefix);
   [[nodiscard]] Result<std::vector<SeenRef>> ask_git(const std::vector<std::string>& names);
   [[nodiscard]] GitProgram::Call call(std::vector<std::string> arguments) const;
@@ -96,6 +104,7 @@ class RemoteRefs {
   FileSystem& files_;
   const GitProgram& git_;
   RemotePlace place_;
+  RefFiles ref_files_;
   std::string empty_tree_;
   ObjectFormat format_ = ObjectFormat::sha1;
   unsigned directory_mode_ = kPrivateDirectory;

@@ -129,6 +129,7 @@ class Remote : public testing::Test {
   Kind push(RemoteRefs& refs, const RefMove& move) { return refs.push({move})->kind; }
 
   GitSite site_;
+  PosixFileSystem files_;
 };
 
 TEST_F(Remote, TakesTheFirstAndTellsTheSecond) {
@@ -166,6 +167,33 @@ TEST_F(Remote, ForgetsWhatIsGone) {
   ASSERT_EQ(push(one, {.name = "refs/dibs/r/a", .from = made, .to = ""}), Kind::moved);
   ASSERT_TRUE(two.look({"refs/dibs/r/a"}));
   EXPECT_TRUE(two.seen_below("r/")->empty());
+}
+
+TEST_F(Remote, HasManyRefsThatArePackedHereAndSeenAsBefore) {
+  constexpr std::size_t kMany = 70;
+  RemoteRefs one = site_.refs("one");
+  RemoteRefs two = site_.refs("two");
+  const std::string made = commit(one, "1");
+  const auto ref = [](std::size_t i) { return "refs/dibs/r/" + std::to_string(i); };
+  std::vector<RefMove> moves;
+  for (std::size_t i = 0; i < kMany; ++i) moves.push_back({.name = ref(i), .from = "", .to = made});
+  ASSERT_EQ(one.push(moves)->kind, Kind::moved);
+  ASSERT_TRUE(two.look({"refs/dibs/r/"}));
+  EXPECT_EQ(RefFiles(files_, two.place().directory).loose_in("refs/dibs/r/"), 0U);
+  EXPECT_EQ(two.most_below("r/"), kMany);
+  EXPECT_EQ(two.seen_below("r/")->size(), kMany);
+  EXPECT_EQ(*two.commit_at(ref(3)), made);
+
+  const std::string next = commit(one, "2");
+  ASSERT_EQ(push(one, {.name = ref(3), .from = made, .to = next}), Kind::moved);
+  ASSERT_EQ(push(one, {.name = ref(4), .from = made, .to = ""}), Kind::moved);
+  const auto gone = two.look({"refs/dibs/r/"});
+  ASSERT_TRUE(gone);
+  ASSERT_EQ(gone->size(), 1U);
+  EXPECT_EQ(gone->front().name, ref(4));
+  EXPECT_EQ(*two.commit_at(ref(3)), next) << "the newer one of two";
+  EXPECT_EQ(*two.commit_at(ref(4)), "");
+  EXPECT_GE(two.most_below("r/"), kMany - 1);
 }
 
 TEST_F(Remote, ThatIsGoneIsUnreachableAndNotEmpty) {

@@ -81,11 +81,7 @@ Result<std::uint64_t> GitRefs::floor() {
   return ledger->floor;
 }
 
-bool GitRefs::wants_tidying() {
-  const std::string folder = remote_.place().directory + "/" + remote_.place().prefix + "r";
-  const Result<std::vector<std::string>> names = files_.list(folder);
-  return names && names->size() >= kManyRefs;
-}
+bool GitRefs::wants_tidying() { return remote_.most_below("r/") >= kManyRefs; }
 
 Result<GitLayout::Tidying> GitRefs::tidying(const Sight& all, Turn turn) {
   const Result<Ledger> ledger = this->ledger();
