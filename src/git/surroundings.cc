@@ -3,7 +3,7 @@
 namespace dibs {
 
 Result<std::unique_ptr<FileLock>> lock_worktrees(const Surroundings& around) {
-  return around.files.lock(around.directory + "/locks/worktrees.lock", Patience::wait,
+  return around.files.lock(around.directory + "/locks/worktrees.lock", Patience::wait_long,
                            around.file_mode);
 }
 

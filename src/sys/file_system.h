@@ -61,7 +61,13 @@ enum class Open {
   create_append,  // the same, made if it is not there
 };
 
-enum class Patience { wait, at_once };
+enum class Patience {
+  at_once,
+  wait,       // until one process has kept it for kLockWaitMs: then it is an error
+  wait_long,  // the same with kLongLockWaitMs, where whole work trees are written under the lock
+};
+inline constexpr std::int64_t kLockWaitMs = 60'000;
+inline constexpr std::int64_t kLongLockWaitMs = 60LL * 60 * 1000;
 
 enum class FileKind { regular, directory, symlink, other };
 
@@ -70,6 +76,7 @@ struct FileStatus {
   unsigned mode = 0;
   std::uint64_t size = 0;
   std::uint64_t inode = 0;
+  std::int64_t modified_unix_ms = 0;
 };
 
 class FileSystem {

@@ -20,6 +20,7 @@
 
 #include "base/text.h"
 #include "sys/descriptor.h"
+#include "sys/lock_wait.h"
 #include "sys/randomness.h"
 
 namespace dibs {
@@ -225,10 +226,11 @@ Result<std::unique_ptr<FileLock>> PosixFileSystem::lock(const std::string& path,
     return fail(ErrorKind::internal, fmt::format("{} is not a file", printable(path)),
                 fmt::format("remove it, then run the command again: rm {}", shell_word(path)));
   }
-  const int operation = patience == Patience::wait ? LOCK_EX : LOCK_EX | LOCK_NB;
-  if (retrying([&] { return ::flock(fd.get(), operation); }) != 0) {
-    if (errno == EWOULDBLOCK) return std::unique_ptr<FileLock>();
-    return failed("lock", path, errno);
+  if (retrying([&] { return ::flock(fd.get(), LOCK_EX | LOCK_NB); }) != 0) {
+    if (errno != EWOULDBLOCK) return failed("lock", path, errno);
+    if (patience == Patience::at_once) return std::unique_ptr<FileLock>();
+    const std::int64_t most_ms = patience == Patience::wait ? kLockWaitMs : kLongLockWaitMs;
+    if (Done taken = wait_for_lock(fd.get(), path, most_ms); !taken) return fail(taken.error());
   }
   return std::make_unique<PosixFileLock>(std::move(fd));
 }
@@ -331,10 +333,12 @@ Result<std::optional<FileStatus>> PosixFileSystem::status(const std::string& pat
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
     return failed("look at", path, errno);
   }
-  return FileStatus{.kind = kind_of(status.st_mode),
-                    .mode = status.st_mode & 07777U,
-                    .size = static_cast<std::uint64_t>(status.st_size),
-                    .inode = status.st_ino};
+  return FileStatus{
+      .kind = kind_of(status.st_mode),
+      .mode = status.st_mode & 07777U,
+      .size = static_cast<std::uint64_t>(status.st_size),
+      .inode = status.st_ino,
+      .modified_unix_ms = status.st_mtim.tv_sec * 1000LL + status.st_mtim.tv_nsec / 1'000'000};
 }
 
 Result<std::string> PosixFileSystem::real_path(const std::string& path) {

@@ -338,8 +338,11 @@ Result<std::optional<FileStatus>> FakeDisk::status(const std::string& path) {
   if (dark_) return broken("no power");
   const NodePtr node = find(path);
   if (!node) return std::nullopt;
-  return FileStatus{
-      .kind = node->kind, .mode = node->mode, .size = node->cached.size(), .inode = node->number};
+  return FileStatus{.kind = node->kind,
+                    .mode = node->mode,
+                    .size = node->cached.size(),
+                    .inode = node->number,
+                    .modified_unix_ms = 0};
 }
 
 Result<std::string> FakeDisk::real_path(const std::string& path) {
