@@ -16,15 +16,6 @@ namespace {
 
 constexpr int kBranchTriesMax = 100;
 
-GitProgram::Call call_in(const Repository& worktree, std::vector<std::string> arguments) {
-  return {.git_dir = worktree.git_dir,
-          .arguments = std::move(arguments),
-          .input = {},
-          .most_ms = kWholeTreeMs,
-          .work_tree = worktree.root,
-          .settings = {"core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false"}};
-}
-
 std::vector<std::string> split_paths(std::string_view text) {
   std::vector<std::string> paths;
   for (const std::string_view path : split(text, '\0')) {
@@ -54,7 +45,7 @@ class Restorer {
  private:
   Result<std::string> output(const std::vector<std::string>& arguments,
                              std::string_view input = {}) {
-    GitProgram::Call call = call_in(worktree_, arguments);
+    GitProgram::Call call = whole_tree_call(worktree_, arguments);
     call.input = input;
     return around_.git.output_of(call, ErrorKind::internal);
   }
@@ -67,7 +58,7 @@ class Restorer {
   Result<std::optional<std::string>> thing(std::string_view name) {
     const std::string object = fmt::format("{}:{}", note_.things, name);
     const Result<ProgramEnd> end =
-        around_.git.run(call_in(worktree_, {"cat-file", "blob", object}));
+        around_.git.run(whole_tree_call(worktree_, {"cat-file", "blob", object}));
     if (!end) return fail(end.error());
     if (end->succeeded()) return end->out;
     return std::nullopt;
@@ -114,7 +105,7 @@ class Restorer {
     if (Done put = tell({"update-index", "-z", "--index-info"}, lines); !put) return put;
     // Says which files differ, which is what it is asked to find out; an exit of 1 is no failure.
     const Result<ProgramEnd> refreshed =
-        around_.git.run(call_in(worktree_, {"update-index", "-q", "--refresh"}));
+        around_.git.run(whole_tree_call(worktree_, {"update-index", "-q", "--refresh"}));
     if (!refreshed) return fail(refreshed.error());
     if (Done put = tell({"update-index", "-z", "--skip-worktree", "--stdin"}, skipped); !put)
       return put;
@@ -178,7 +169,7 @@ class Restorer {
     if (!note.branch.empty())
       steps.push_back({"symbolic-ref", "HEAD", "refs/heads/" + note.branch});
     for (const std::vector<std::string>& step : steps) {
-      GitProgram::Call call = call_in(submodule, step);
+      GitProgram::Call call = whole_tree_call(submodule, step);
       call.work_tree.clear();
       call.settings.emplace_back("protocol.version=2");  // gives any commit
       const Result<std::string> done = around_.git.output_of(call, ErrorKind::internal);
@@ -237,7 +228,8 @@ Result<Restored> restore_worktree(const Surroundings& around, Worktrees& worktre
   if (!made) return fail(made.error());
   if (unborn) {
     const Result<std::string> put = around.git.output_of(
-        call_in(*made, {"symbolic-ref", "HEAD", "refs/heads/" + branch}), ErrorKind::internal);
+        whole_tree_call(*made, {"symbolic-ref", "HEAD", "refs/heads/" + branch}),
+        ErrorKind::internal);
     if (!put) return fail(put.error());
   }
   if (Done done = Restorer(around, *made, rescued.commit, rescued.note).run(); !done)

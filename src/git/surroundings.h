@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "git/git_program.h"
+#include "git/repository.h"
 #include "sys/clock.h"
 #include "sys/file_system.h"
 #include "sys/randomness.h"
@@ -28,5 +29,10 @@ struct Surroundings {
 
 // Reading, hashing and deleting a whole work tree takes as long as the tree is large.
 inline constexpr std::int64_t kWholeTreeMs = 30LL * 60 * 1000;
+
+// A git that works on all of a work tree which may be about to go: without a file monitor, which is
+// a program of the user's that watches it, and without housekeeping that outlives the call.
+[[nodiscard]] GitProgram::Call whole_tree_call(const Repository& worktree,
+                                               std::vector<std::string> arguments);
 
 }  // namespace dibs

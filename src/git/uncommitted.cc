@@ -12,16 +12,6 @@ namespace dibs {
 
 namespace {
 
-GitProgram::Call call_in(const Repository& worktree, std::vector<std::string> arguments) {
-  return {.git_dir = worktree.git_dir,
-          .arguments = std::move(arguments),
-          .input = {},
-          .most_ms = kWholeTreeMs,
-          .work_tree = worktree.root,
-          // A monitor is a program of the user's, and we may be about to delete what it watches.
-          .settings = {"core.fsmonitor=false"}};
-}
-
 // The path at the end of a line of `git status --porcelain=v2`, behind this many fields.
 std::string_view path_after(std::string_view line, int fields) {
   for (int i = 0; i < fields; ++i) {
@@ -76,17 +66,17 @@ Result<std::string> look_at(FileSystem& files, const GitProgram& git, const Repo
   const Result<ScratchDirectory> scratch = ScratchDirectory::make(worktree.git_dir);
   if (!scratch) return fail(scratch.error());
   const std::vector<std::string> index{"GIT_INDEX_FILE=" + scratch->path() + "/index"};
-  GitProgram::Call put = call_in(worktree, {"update-index", "-z", "--index-info"});
+  GitProgram::Call put = whole_tree_call(worktree, {"update-index", "-z", "--index-info"});
   put.environment = index;
   put.input = lines;
   if (const auto done = git.output_of(put, ErrorKind::internal); !done) return done;
   // Entries made by hand look changed until their contents have been compared; an exit of 1 says
   // that some are.
-  GitProgram::Call refresh = call_in(worktree, {"update-index", "-q", "--refresh"});
+  GitProgram::Call refresh = whole_tree_call(worktree, {"update-index", "-q", "--refresh"});
   refresh.environment = index;
   if (const auto done = git.run(refresh); !done) return fail(done.error());
   GitProgram::Call diff =
-      call_in(worktree, {"diff-files", "-z", "--name-only", "--ignore-submodules=none"});
+      whole_tree_call(worktree, {"diff-files", "-z", "--name-only", "--ignore-submodules=none"});
   diff.environment = index;
   diff.settings.emplace_back("core.sparseCheckout=false");
   return git.output_of(diff, ErrorKind::internal);
@@ -117,7 +107,8 @@ std::vector<IndexEntry> parse_index_listing(std::string_view listing) {
 }
 
 Result<std::string> index_listing(const GitProgram& git, const Repository& worktree) {
-  return git.output_of(call_in(worktree, {"ls-files", "-z", "--stage", "-v"}), ErrorKind::internal);
+  return git.output_of(whole_tree_call(worktree, {"ls-files", "-z", "--stage", "-v"}),
+                       ErrorKind::internal);
 }
 
 std::string index_line(const IndexEntry& entry, std::string_view folder) {
@@ -130,8 +121,9 @@ std::string index_line(const IndexEntry& entry, std::string_view folder) {
 
 Result<std::vector<std::string>> untracked_paths(const GitProgram& git,
                                                  const Repository& worktree) {
-  const Result<std::string> out = git.output_of(
-      call_in(worktree, {"ls-files", "-z", "--others", "--exclude-standard"}), ErrorKind::internal);
+  const Result<std::string> out =
+      git.output_of(whole_tree_call(worktree, {"ls-files", "-z", "--others", "--exclude-standard"}),
+                    ErrorKind::internal);
   if (!out) return fail(out.error());
   std::vector<std::string> paths;
   for (const std::string_view path : split(*out, '\0')) {
@@ -142,10 +134,10 @@ Result<std::vector<std::string>> untracked_paths(const GitProgram& git,
 
 Result<Uncommitted> uncommitted_in(FileSystem& files, const GitProgram& git,
                                    const Repository& worktree) {
-  const Result<std::string> status =
-      git.output_of(call_in(worktree, {"status", "--porcelain=v2", "-z", "--untracked-files=all",
-                                       "--ignore-submodules=none", "--no-renames"}),
-                    ErrorKind::internal);
+  const Result<std::string> status = git.output_of(
+      whole_tree_call(worktree, {"status", "--porcelain=v2", "-z", "--untracked-files=all",
+                                 "--ignore-submodules=none", "--no-renames"}),
+      ErrorKind::internal);
   if (!status) return fail(status.error());
   Uncommitted changes = parse_status(*status);
   const Result<std::string> listing = index_listing(git, worktree);
