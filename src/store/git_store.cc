@@ -257,6 +257,10 @@ Result<View> GitStore::read(const Selection& selection) {
   }
   const Result<Sight> sight = layout_->look(keys);
   if (!sight) return fail(sight.error());
+  if (keys.empty()) {
+    where_refs_are_.clear();
+    for (const auto& [key, seen] : *sight) where_refs_are_ += key.text + " " + seen.commit + "\n";
+  }
   return view_of(selection, *sight);
 }
 
@@ -413,11 +417,13 @@ Result<std::size_t> GitStore::tidy() {
 
 Result<Cursor> GitStore::wait(Cursor since, std::int64_t most_ms) {
   const std::int64_t deadline_ms = clock_.now().boot_ms + most_ms;
+  const std::string before = where_refs_are_;
   while (true) {
     const Result<View> view = read(Selection{});
     if (!view) return fail(view.error());
     const std::int64_t left_ms = deadline_ms - clock_.now().boot_ms;
-    if (view->cursor > since || left_ms <= 0) return view->cursor;
+    const bool changed = view->cursor > since || where_refs_are_ != before;
+    if (changed || left_ms <= 0) return view->cursor;
     clock_.sleep_ms(std::min(left_ms, kPollMs));
   }
 }
@@ -439,16 +445,14 @@ Result<History> GitStore::history(const HistoryQuery& query) {
   std::ranges::sort(lines, {}, [](const LogLine& line) {
     return std::tuple(line.seq, line.unix_ms, line.nonce.hex());
   });
-  History history{.events = {}, .cursor = view->cursor};
+  History history{.events = {}, .cursor = view->cursor, .may_be_late = true};
   for (const LogLine& line : lines) {
     for (const Event& event : line.events) {
       if (query.resource && event.resource != *query.resource) continue;
       history.events.push_back({.seq = line.seq, .unix_ms = line.unix_ms, .event = event});
     }
   }
-  if (history.events.size() > query.newest)
-    history.events.erase(history.events.begin(),
-                         history.events.end() - static_cast<std::ptrdiff_t>(query.newest));
+  keep_newest(history.events, query.newest);
   return history;
 }
 

@@ -91,6 +91,7 @@ class GitStore final : public Store, public Upkeep {
   std::unique_ptr<RemoteRefs> remote_;
   std::unique_ptr<GitLayout> layout_;  // uses *remote_
   std::string lost_by_;                // what git said when a push last lost
+  std::string where_refs_are_;         // at the last look at all of them
 };
 
 [[nodiscard]] Promises git_promises();

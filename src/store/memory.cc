@@ -75,10 +75,7 @@ Result<History> MemoryStore::history(const HistoryQuery& query) {
   for (const Line& line : lines_) {
     if (selected(query, line.past, line.text)) history.events.push_back(line.past);
   }
-  if (history.events.size() > query.newest) {
-    history.events.erase(history.events.begin(),
-                         history.events.end() - static_cast<std::ptrdiff_t>(query.newest));
-  }
+  keep_newest(history.events, query.newest);
   return history;
 }
 

@@ -158,8 +158,8 @@ Result<std::vector<PastEvent>> read_history(FileSystem& files, const std::string
     if (newest_first.size() >= query.newest) break;
     if (first_seq_of(*contents, UINT64_MAX) <= query.since.seq + 1) break;
   }
-  if (newest_first.size() > query.newest) newest_first.resize(query.newest);
   std::ranges::reverse(newest_first);
+  keep_newest(newest_first, query.newest);
   return newest_first;
 }
 

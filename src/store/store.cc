@@ -9,4 +9,9 @@ const Record* View::find(const Key& key) const {
   return found == records.end() ? nullptr : &*found;
 }
 
+void keep_newest(std::vector<PastEvent>& events, std::size_t newest) {
+  if (events.size() <= newest) return;
+  events.erase(events.begin(), events.end() - static_cast<std::ptrdiff_t>(newest));
+}
+
 }  // namespace dibs

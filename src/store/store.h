@@ -92,7 +92,12 @@ struct HistoryQuery {
 struct History {
   std::vector<PastEvent> events;
   Cursor cursor;  // where reading ended: the next query's `since`
+  // Events with numbers up to the cursor can still turn up: changes that knew nothing of each other
+  // may have one number.
+  bool may_be_late = false;
 };
+// For stores: of events in order, the last so many.
+void keep_newest(std::vector<PastEvent>& events, std::size_t newest);
 
 /// What a store may honestly claim: one row of `dibs promises`.
 struct Promises {
@@ -110,7 +115,8 @@ class Store {
   virtual ~Store() = default;
   [[nodiscard]] virtual Result<View> read(const Selection& selection) = 0;
   [[nodiscard]] virtual Result<Outcome> commit(const Transaction& transaction) = 0;
-  // Returns once there is something after `since`, or at the deadline; says how far history goes.
+  // Returns once there is something after `since`, or something new that is late, or at the
+  // deadline; says how far history goes.
   [[nodiscard]] virtual Result<Cursor> wait(Cursor since, std::int64_t most_ms) = 0;
   [[nodiscard]] virtual Result<History> history(const HistoryQuery& query) = 0;
   [[nodiscard]] virtual Promises promises() const = 0;

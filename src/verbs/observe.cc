@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/json.h"
 #include "model/resource.h"
@@ -26,6 +27,49 @@ Result<HistoryQuery> query_for(const Events& request) {
   }
   return query;
 }
+
+/// What a reader who follows has not been shown yet.
+class Following {
+ public:
+  Following(Store& store, HistoryQuery query) : store_(store), query_(std::move(query)) {}
+
+  Result<std::vector<PastEvent>> begin() {
+    const std::size_t limit = query_.newest;
+    Result<History> history = store_.history(query_);
+    query_.newest = kAllEvents;
+    // All of them, so that it is known later what is new.
+    if (history && history->may_be_late) history = store_.history(query_);
+    if (!history) return fail(history.error());
+    std::vector<PastEvent> events = unseen(*std::move(history));
+    keep_newest(events, limit);
+    return events;
+  }
+  Result<std::vector<PastEvent>> next() {
+    const Result<Cursor> cursor = store_.wait(cursor_, kFollowWaitMs);
+    if (!cursor) return fail(cursor.error());
+    Result<History> history = store_.history(query_);
+    if (!history) return fail(history.error());
+    return unseen(*std::move(history));
+  }
+
+ private:
+  std::vector<PastEvent> unseen(History history) {
+    cursor_ = history.cursor;
+    if (history.may_be_late) {
+      std::erase_if(history.events, [&](const PastEvent& past) {
+        return !shown_.insert(dibs::to_json(past)).second;
+      });
+    } else {
+      query_.since = history.cursor;
+    }
+    return std::move(history.events);
+  }
+
+  Store& store_;
+  HistoryQuery query_;
+  Cursor cursor_;
+  std::set<std::string> shown_;  // where numbers do not tell
+};
 }  // namespace
 
 Result<History> events(Workspace& workspace, const Events& request) {
@@ -38,22 +82,19 @@ Result<History> events(Workspace& workspace, const Events& request) {
 
 Done follow_events(Workspace& workspace, const Events& request,
                    const std::function<bool(const PastEvent&)>& on_event) {
-  Result<HistoryQuery> query = query_for(request);
+  const Result<HistoryQuery> query = query_for(request);
   if (!query) return fail(query.error());
   const Result<Ledger*> ledger = workspace.ledger();
   if (!ledger) return fail(ledger.error());
-  Store& store = (*ledger)->store();
-  while (true) {
-    const Result<History> history = store.history(*query);
-    if (!history) return fail(history.error());
-    for (const PastEvent& event : history->events) {
+  Following following((*ledger)->store(), *query);
+  Result<std::vector<PastEvent>> events = following.begin();
+  while (events) {
+    for (const PastEvent& event : *events) {
       if (!on_event(event)) return {};
     }
-    query->since = history->cursor;
-    query->newest = kAllEvents;
-    const Result<Cursor> cursor = store.wait(query->since, kFollowWaitMs);
-    if (!cursor) return fail(cursor.error());
+    events = following.next();
   }
+  return fail(events.error());
 }
 
 double Metrics::average_acquisition_ms() const {

@@ -405,5 +405,21 @@ def claims_of_different_items_do_not_get_in_each_others_way():
             check.true(json.loads(out)["fence"] > 0)
 
 
+@case
+def following_shows_changes_that_share_a_number():
+    """A clone that has seen nothing gives its change a number that others have given before."""
+    with Remote(clones=2) as remote:
+        one, two = remote.clones
+        one.acquire("1")
+        last = one.acquire("2")
+        stream = one.spawn(DIBS, "events", "--follow", "--json", stdout=subprocess.PIPE)
+        check.equal([json.loads(stream.stdout.readline())["resource"] for _ in range(2)], ["item:1", "item:2"])
+        late = two.acquire("3", agent="agent:two")
+        check.true(late["fence"] <= last["fence"], "it was to be late")
+        check.equal(json.loads(stream.stdout.readline())["resource"], "item:3")
+        one.acquire("4")
+        check.equal(json.loads(stream.stdout.readline())["resource"], "item:4", "each is shown once")
+
+
 if __name__ == "__main__":
     main()
