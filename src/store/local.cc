@@ -306,7 +306,7 @@ Result<Outcome> LocalStore::commit(const Transaction& transaction) {
 // the new one begins. Whatever fails leaves the log as it is, only longer than we like.
 void LocalStore::rotate_if_long() {
   if (tail_.end().offset < limits_.segment_bytes) return;
-  (void)remove_leftovers(Leftovers::own);
+  (void)remove_leftovers();
   refresh_index(Patience::wait);
   const std::unique_ptr<ClaimsIndex> index = ClaimsIndex::open(files_, path(kIndexName));
   if (!index || index->header().position != tail_.end()) return;

@@ -107,10 +107,7 @@ class LocalStore final : public Store, public Upkeep {
   void rotate_if_long();
   void refresh_index(Patience patience);
   void restore_reserve();
-  // Temporary files of writers that died; how many there were. By itself the store removes only
-  // what is written under its own locks: others, such as a worktree's name, may be under way.
-  enum class Leftovers { own, all };
-  std::size_t remove_leftovers(Leftovers which);
+  std::size_t remove_leftovers();  // temporary files of writers that died; how many there were
   [[nodiscard]] std::string restated(const Records& records, std::uint64_t last_seq);
   void inspect_index(const Replay& replay, std::vector<Finding>& findings);
 

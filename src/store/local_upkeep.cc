@@ -2,6 +2,8 @@
 // nothing.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include "base/text.h"
@@ -14,21 +16,17 @@ namespace {
 constexpr std::size_t kSalvageMax = 1ULL << 30U;
 }
 
-std::size_t LocalStore::remove_leftovers(Leftovers which) {
-  // Whoever writes the index now holds its lock; its temporary file is not a leftover.
+// Only what is written under our own locks, which are held here: others' may be under way.
+std::size_t LocalStore::remove_leftovers() {
   const auto lock = files_.lock(path(kIndexLock), Patience::wait, file_mode_);
-  if (!lock) return 0;
+  const Result<std::vector<std::string>> names = files_.list(directory_);
+  if (!lock || !names) return 0;
   std::size_t removed = 0;
-  const auto is_own = [](std::string_view name) {
-    return name.starts_with(kIndexName) || name.starts_with(kLogName) ||
-           name.starts_with(kReserveName);
-  };
-  for (const std::string& directory : {directory_, path("heartbeat")}) {
-    const Result<std::vector<std::string>> names = files_.list(directory);
-    for (const std::string& name : names ? *names : std::vector<std::string>{}) {
-      if (!is_temporary(name) || (which == Leftovers::own && !is_own(name))) continue;
-      if (files_.remove(directory + "/" + name)) ++removed;
-    }
+  for (const std::string& name : *names) {
+    const bool own = std::ranges::any_of(
+        std::array{kIndexName, kLogName, kReserveName, kLandingName},
+        [&](std::string_view file) { return name.starts_with(std::string(file) + "."); });
+    if (own && is_temporary(name) && files_.remove(path(name))) ++removed;
   }
   return removed;
 }
@@ -59,7 +57,7 @@ Result<RepairReport> LocalStore::repair() {
     report.notes.emplace_back("the index was rebuilt from the log");
   }
   refresh_index(Patience::wait);  // so that a first look after a repair is quick
-  report.temporary_files_removed = remove_leftovers(Leftovers::all);
+  report.temporary_files_removed = remove_leftovers();
   restore_reserve();
   return report;
 }

@@ -1,6 +1,8 @@
 #include "sys/scratch.h"
 
+#include <fcntl.h>
 #include <ftw.h>
+#include <sys/file.h>
 
 #include <cerrno>
 #include <climits>
@@ -16,10 +18,40 @@ int remove_entry(const char* path, const struct stat*, int, FTW*) {
   return 0;  // what cannot be removed keeps nothing else alive
 }
 
+// Not std::filesystem: it draws all of the standard library's streams and locales into every
+// process.
+void remove_tree(const std::string& path) {
+  constexpr int kOpenDirectories = 16;
+  ::nftw(path.c_str(), remove_entry, kOpenDirectories, FTW_DEPTH | FTW_PHYS);
+}
+
+Descriptor lock_of(const std::string& path) {
+  Descriptor fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (fd.is_open() && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return {};
+  return fd;
+}
+
+constexpr std::string_view kBegins = "dibs-";
+constexpr std::string_view kTemplate = "XXXXXX";
+
 }  // namespace
 
+ScratchDirectory::ScratchDirectory(std::string path)
+    : path_(std::move(path)), lock_(lock_of(path_)) {}
+
+bool ScratchDirectory::is_name(std::string_view name) {
+  return name.starts_with(kBegins) && name.size() == kBegins.size() + kTemplate.size();
+}
+
+bool ScratchDirectory::remove_abandoned(const std::string& path) {
+  const Descriptor lock = lock_of(path);
+  if (!lock.is_open()) return false;
+  remove_tree(path);
+  return true;
+}
+
 Result<ScratchDirectory> ScratchDirectory::make(const std::string& parent) {
-  std::string path = parent + "/dibs-XXXXXX";
+  std::string path = parent + "/" + std::string(kBegins) + std::string(kTemplate);
   if (::mkdtemp(path.data()) == nullptr) {
     return fail(ErrorKind::internal,
                 "cannot make a directory in " + parent + ": " + std::strerror(errno),
@@ -32,11 +64,7 @@ Result<ScratchDirectory> ScratchDirectory::make(const std::string& parent) {
 }
 
 ScratchDirectory::~ScratchDirectory() {
-  constexpr int kOpenDirectories = 16;
-  // Not std::filesystem: it draws all of the standard library's streams and locales into every
-  // process.
-  if (!path_.empty() && !keep_)
-    ::nftw(path_.c_str(), remove_entry, kOpenDirectories, FTW_DEPTH | FTW_PHYS);
+  if (!path_.empty() && !keep_) remove_tree(path_);
 }
 
 }  // namespace dibs

@@ -1,20 +1,27 @@
-// A directory for one run, removed with everything in it when the handle goes.
+// A directory for one run, removed with everything in it when the handle goes. One that a killed
+// process left can be told from one in use: whoever uses it has it locked.
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/result.h"
+#include "sys/descriptor.h"
 
 namespace dibs {
 
 class ScratchDirectory {
  public:
-  // Below $TMPDIR or /tmp, under a name nobody can guess.
+  // In `parent`, under a name nobody can guess.
   [[nodiscard]] static Result<ScratchDirectory> make(const std::string& parent);
+  // Whether a directory entry is called like one.
+  [[nodiscard]] static bool is_name(std::string_view name);
+  // Removes one that nobody uses; whether it did.
+  [[nodiscard]] static bool remove_abandoned(const std::string& path);
 
   ScratchDirectory(ScratchDirectory&& other) noexcept
-      : path_(std::exchange(other.path_, {})), keep_(other.keep_) {}
+      : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)), keep_(other.keep_) {}
   ScratchDirectory& operator=(ScratchDirectory&&) = delete;
   ScratchDirectory(const ScratchDirectory&) = delete;
   ScratchDirectory& operator=(const ScratchDirectory&) = delete;
@@ -24,9 +31,10 @@ class ScratchDirectory {
   void keep() { keep_ = true; }
 
  private:
-  explicit ScratchDirectory(std::string path) : path_(std::move(path)) {}
+  explicit ScratchDirectory(std::string path);
 
   std::string path_;
+  Descriptor lock_;
   bool keep_ = false;
 };
 

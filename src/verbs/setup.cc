@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "verbs/claim.h"
+#include "verbs/leftovers.h"
 #include "verbs/observe.h"
 
 namespace dibs::verbs {
@@ -339,6 +340,9 @@ Result<Recovered> recover(Workspace& workspace, bool salvage) {
     if (!report) return fail(report.error());
     recovered.report = *std::move(report);
   }
+  const Result<std::size_t> removed = remove_leftovers(workspace);
+  if (!removed) return fail(removed.error());
+  recovered.report.temporary_files_removed += *removed;
   const Result<std::vector<Ended>> ended = cleanup(workspace, {});
   if (!ended) return fail(ended.error());
   recovered.expired_evicted = ended->size();

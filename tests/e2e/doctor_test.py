@@ -1,11 +1,14 @@
 """`doctor` finds everything a user could have wrong and names a fix that works; `recover` mends what a crash left."""
 
+import fcntl
 import json
 import os
 import shutil
 import subprocess
+import time
 
 from harness import DIBS, Repo, Scratch, add_case, case, check, main, sealed, wait_until
+from remote import Remote
 
 
 def examine(repo, **more):
@@ -168,6 +171,58 @@ def without_an_identity_is_a_warning():
         check.contains(findings_at(report, "warning")[0]["fix"], "export DIBS_AGENT_ID=")
 
 
+def make_old(path):
+    hours_ago = time.time() - 2 * 3600
+    os.utime(path, (hours_ago, hours_ago))
+
+
+def leave_scratch(parent):
+    path = parent / "dibs-Ab12Cd"
+    (path / "objects").mkdir(parents=True)
+    (path / "objects/file").write_text("half")
+    make_old(path)
+    return path
+
+
+def sweeps(repo):
+    """What killed commands left an hour ago goes; what may be under way, or is in use, stays."""
+    repo.worktree("tree")
+    git = repo.root / ".git"
+    old = [leave_scratch(parent) for parent in (repo.store, git, git / "worktrees/tree")]
+    for name in "landing.json.0123456789abcdef.tmp", "config.toml.0123456789abcdef.tmp":
+        old.append(repo.store / name)
+        old[-1].write_text("half")
+        make_old(old[-1])
+    young = repo.store / "config.toml.123456789abcdef0.tmp"
+    young.write_text("half")
+    used = repo.store / "dibs-Ef34Gh"
+    used.mkdir()
+    make_old(used)
+    handle = os.open(used, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        check.equal(repo.reply("recover")["temporary_files_removed"], len(old))
+    finally:
+        os.close(handle)
+    check.equal([str(path) for path in old if path.exists()], [])
+    check.true(young.exists() and used.exists(), "what may be under way is gone")
+    repo.run("doctor", "--fix").expect(0)
+    check.true(not used.exists(), "nobody uses it any more")
+
+
+@case
+def recover_sweeps_up_after_killed_commands():
+    with Repo() as repo:
+        repo.commit()
+        sweeps(repo)
+
+
+@case
+def recover_sweeps_up_after_killed_commands_on_a_git_store():
+    with Remote(clones=1) as remote:
+        sweeps(remote.clones[0])
+
+
 @case
 def recover_says_what_it_did():
     with Repo() as repo:
@@ -178,6 +233,7 @@ def recover_says_what_it_did():
                      repo.store / "heartbeat/agent_3aone.json.0123456789abcdef.tmp"]
         for path in leftovers:
             path.write_text("half")
+            make_old(path)
         wait_until(lambda: repo.holder("7") is None, "the lease to end")
         did = repo.reply("recover")
         check.equal((did["log_repaired"], did["expired_evicted"]), (True, 1))
