@@ -95,7 +95,8 @@ Done run_config_get(Invocation& call) {
 
 Done run_config_set(Invocation& call) {
   const Result<verbs::SettingLine> line = verbs::config_set(
-      call.workspace, call.args.words()[0], call.args.words()[1], call.args.has("--shared"));
+      call.workspace, call.args.words()[0], call.args.words()[1],
+      call.args.has("--shared") ? verbs::Audience::everyone : verbs::Audience::this_clone);
   if (!line) return fail(line.error());
   call.terminal.reply(JsonObject()
                           .add("key", line->key)

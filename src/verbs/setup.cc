@@ -13,15 +13,6 @@ namespace dibs::verbs {
 
 namespace {
 
-constexpr std::size_t kConfigFileMax = 256UL * 1024;
-
-SettingLine line_for(const Settings& settings, const SettingSpec& spec) {
-  return {.key = std::string(spec.key),
-          .value = std::string(settings.text(spec.key)),
-          .origin = std::string(settings.origin(spec.key)),
-          .meaning = std::string(spec.meaning)};
-}
-
 void check_agent(Workspace& workspace, std::vector<Finding>& findings) {
   const Result<AgentId> agent = workspace.agent();
   if (agent) {
@@ -158,7 +149,7 @@ Done keep_choice(Workspace& workspace, const StoreBackend& backend, bool other_k
     if ((*settings)->origin(key) == "default") chosen.emplace_back(key, value);
   }
   for (const auto& [key, value] : chosen) {
-    const Result<SettingLine> set = config_set(workspace, key, value, /*shared=*/false);
+    const Result<SettingLine> set = write_setting(workspace, key, value, Audience::this_clone);
     if (!set) return fail(set.error());
   }
   return {};
@@ -228,57 +219,6 @@ Result<Initialised> init(Workspace& workspace, const Init& request) {
   const Result<const StoreBackend*> backend = workspace.backend();
   if (!backend) return fail(backend.error());
   return init_on(workspace, **backend, request);
-}
-
-Result<std::vector<SettingLine>> config_list(Workspace& workspace) {
-  const Result<const Settings*> settings = workspace.settings();
-  if (!settings) return fail(settings.error());
-  std::vector<SettingLine> lines;
-  for (const SettingSpec& spec : setting_specs()) lines.push_back(line_for(**settings, spec));
-  return lines;
-}
-
-Result<SettingLine> config_get(Workspace& workspace, const std::string& key) {
-  const Result<const Settings*> settings = workspace.settings();
-  if (!settings) return fail(settings.error());
-  const SettingSpec* spec = find_setting(key);
-  if (spec == nullptr) return fail(unknown_setting(key, "config get"));
-  return line_for(**settings, *spec);
-}
-
-Result<SettingLine> config_set(Workspace& workspace, const std::string& key,
-                               const std::string& value, bool shared) {
-  const Result<Assignment> assignment = check_setting(key, value, "config set");
-  if (!assignment) return fail(assignment.error());
-  const Result<const Repository*> repository = workspace.repository();
-  if (!repository) return fail(repository.error());
-  const Result<std::string> directory = workspace.directory();
-  if (!directory) return fail(directory.error());
-  if (shared && (*repository)->bare) {
-    return fail(ErrorKind::refused, "a bare repository has no committed files",
-                "leave --shared out");
-  }
-  FileSystem& files = workspace.system().files;
-  const std::string folder = shared ? (*repository)->root + "/.dibs" : *directory;
-  const std::string path = folder + "/config.toml";
-  // Two people who set two things at once must not undo each other.
-  const auto lock =
-      files.lock(*directory + "/locks/config.lock", Patience::wait, workspace.file_mode());
-  if (!lock) return fail(lock.error());
-  const Result<std::optional<std::string>> before = files.read_file(path, kConfigFileMax);
-  if (!before) return fail(before.error());
-  const Result<std::string> after = with_setting(before->value_or(""), *assignment, path);
-  if (!after) return fail(after.error());
-  if (shared) {
-    if (Done made = files.make_directory(folder, 0755); !made) return fail(made.error());
-  }
-  if (Done written = files.replace_file(path, *after, shared ? 0644U : workspace.file_mode());
-      !written)
-    return fail(written.error());
-  return SettingLine{.key = key,
-                     .value = value,
-                     .origin = path,
-                     .meaning = std::string(find_setting(key)->meaning)};
 }
 
 std::vector<Finding> doctor(Workspace& workspace) {

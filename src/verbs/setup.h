@@ -34,9 +34,14 @@ struct SettingLine {
 };
 [[nodiscard]] Result<std::vector<SettingLine>> config_list(Workspace& workspace);
 [[nodiscard]] Result<SettingLine> config_get(Workspace& workspace, const std::string& key);
-// Writes to this clone's file, or with `shared` to the committed one.
+/// Whose file a setting is written to: this clone's, or the committed one.
+enum class Audience { this_clone, everyone };
+// Refuses what would take the store away from under its leases: that is for `init`.
 [[nodiscard]] Result<SettingLine> config_set(Workspace& workspace, const std::string& key,
-                                             const std::string& value, bool shared);
+                                             const std::string& value, Audience audience);
+// The same unasked, for `init` itself.
+[[nodiscard]] Result<SettingLine> write_setting(Workspace& workspace, const std::string& key,
+                                                const std::string& value, Audience audience);
 
 // Checks everything a user could have wrong. Findings, not errors: a doctor always answers.
 [[nodiscard]] std::vector<Finding> doctor(Workspace& workspace);

@@ -285,6 +285,23 @@ def init_does_not_leave_leases_behind_in_another_layout():
 
 
 @case
+def config_does_not_leave_leases_behind_in_another_layout():
+    with Shared() as remote:
+        clone = remote.clones[0]
+        clone.acquire("42")
+        for words in ("store.kind", "local"), ("store.layout", "refs"):
+            error = clone.refusal(8, "config", "set", *words)
+            check.contains(error["hint"], "dibs init --store ")
+        clone.run("config", "set", "store.layout", "lock-branch").expect(0)
+        check.equal(clone.holder("42"), "agent:one")
+        clone.run("claim", "release", "42").expect(0)
+        clone.run(*error["hint"].split(": dibs ")[1].split()).expect(0)
+        check.equal(clone.reply("config", "get", "store.layout")["value"], "refs")
+        clone.run("config", "set", "store.layout", "lock-branch", "--shared").expect(0)
+        check.equal(clone.reply("config", "get", "store.layout")["value"], "refs", "the clone's own")
+
+
+@case
 def the_branch_can_have_another_name():
     with Shared(init=False) as remote:
         clone = remote.clones[0]
