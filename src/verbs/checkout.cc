@@ -13,14 +13,38 @@ namespace dibs::verbs {
 
 namespace {
 
-bool run_in(const Surroundings& around, const Repository& checkout,
-            std::vector<std::string> arguments) {
+enum class Ran { done, failed, new_file_in_the_way };
+
+Ran run_in(const Surroundings& around, const Repository& checkout,
+           std::vector<std::string> arguments) {
   const Result<ProgramEnd> end = around.git.run({.git_dir = checkout.git_dir,
                                                  .arguments = std::move(arguments),
                                                  .input = {},
                                                  .most_ms = kWholeTreeMs,
                                                  .work_tree = checkout.root});
-  return end && end->succeeded();
+  if (end && end->succeeded()) return Ran::done;
+  return end && contains(end->err, "ntracked working tree file") ? Ran::new_file_in_the_way
+                                                                 : Ran::failed;
+}
+
+// What the user is told about a checkout that could not be brought along. A file that git does not
+// know yet and that landed under the same name cannot be put back where it was: it stays in the
+// stash.
+std::string left_behind(const Repository& checkout, const Target& target, const std::string& at,
+                        const std::string& onwards, Ran why) {
+  const std::string git = "git -C " + shell_word(checkout.root);
+  const std::string stays =
+      fmt::format("{} is checked out in {} with {} in the way; that checkout stays at {}. ",
+                  printable(target.branch), printable(checkout.root),
+                  why == Ran::new_file_in_the_way ? "a new file that is" : "changes that are",
+                  at.substr(0, 12));
+  if (why == Ran::new_file_in_the_way)
+    return stays + fmt::format(
+                       "What you have there goes to the stash (git stash show --include-untracked "
+                       "-p) when you bring it along with: {0} stash --include-untracked && {0} {1}",
+                       git, onwards);
+  return stays +
+         fmt::format("Bring it along with: {0} stash && {0} {1} && {0} stash pop", git, onwards);
 }
 
 // How many paths the index has otherwise than a commit.
@@ -69,16 +93,12 @@ std::optional<std::string> follow(const Surroundings& around, const Repository& 
   if (!tip || !tip->has_value()) return std::nullopt;
   (void)run_in(around, checkout, {"update-index", "-q", "--refresh"});
   const std::string at = where_files_are(around, checkout, **tip).value_or(target.commit);
-  if (at == **tip || run_in(around, checkout, {"read-tree", "-m", "-u", at, **tip}))
-    return std::nullopt;
+  if (at == **tip) return std::nullopt;
+  const Ran moved = run_in(around, checkout, {"read-tree", "-m", "-u", at, **tip});
+  if (moved == Ran::done) return std::nullopt;
   (void)run_in(around, checkout,
                {"update-ref", "--no-deref", "-m", "dibs: left where it was", "HEAD", at});
-  const std::string place = shell_word(checkout.root);
-  return fmt::format(
-      "{0} is checked out in {1} with changes that are in the way; that checkout stays at {2}. "
-      "Bring it along with: git -C {3} stash && git -C {3} switch {4} && git -C {3} stash pop",
-      printable(target.branch), printable(checkout.root), at.substr(0, 12), place,
-      shell_word(target.branch));
+  return left_behind(checkout, target, at, "switch " + shell_word(target.branch), moved);
 }
 
 // The remote's branch moved; the user's own of that name is brought along where it only lags
@@ -99,14 +119,10 @@ std::optional<std::string> catch_up(const Surroundings& around, const Target& ta
     return std::nullopt;
   }
   const Repository& place = (*checkout)->repository;
-  if (run_in(around, place, {"merge", "--ff-only", "--quiet", "--no-stat", commit}))
-    return std::nullopt;
-  return fmt::format(
-      "{0} is checked out in {1} with changes that are in the way; that checkout stays at {2}. "
-      "Bring it along with: git -C {3} stash && git -C {3} merge --ff-only {4} && git -C {3} "
-      "stash pop",
-      printable(target.branch), printable(place.root), (*own)->substr(0, 12),
-      shell_word(place.root), shell_word(target.remote + "/" + target.branch));
+  const Ran moved = run_in(around, place, {"merge", "--ff-only", "--quiet", "--no-stat", commit});
+  if (moved == Ran::done) return std::nullopt;
+  return left_behind(place, target, **own,
+                     "merge --ff-only " + shell_word(target.remote + "/" + target.branch), moved);
 }
 
 }  // namespace

@@ -262,6 +262,14 @@ Result<Landed> clear_up(Workspace& workspace, const Surroundings& around, const 
       return landed;
     }
   }
+  if (site.branch.empty() && !site.worktree.is_main()) {
+    const std::string& place = site.worktree.repository.root;
+    landed.notes.push_back(fmt::format(
+        "the worktree stays: {} is on no branch, so it cannot be told whether dibs made "
+        "it; remove it with: dibs worktree remove {}",
+        printable(place), shell_word(place)));
+    return landed;
+  }
   KeepRequest keep = keep_of(site, "what was left after landing");
   // That much and no more: what was committed afterwards has not landed.
   if (!work.empty()) keep.landed.push_back(work);

@@ -28,15 +28,19 @@ Result<FoundWorktree> this_worktree(Workspace& workspace) {
   return Worktrees(*around).find((*here)->root);
 }
 
-// The leases on items that this agent holds.
-Result<std::vector<ListedLease>> own_items(Workspace& workspace) {
+enum class Whether { held, lapsed };
+
+// The leases on items that this agent holds, or had and nobody took away.
+Result<std::vector<ListedLease>> own_items(Workspace& workspace, Whether whether) {
   const Result<AgentId> agent = workspace.agent();
   if (!agent) return fail(agent.error());
-  Result<std::vector<ListedLease>> leases = list(workspace, {.agent_id = agent->text});
+  const bool lapsed = whether == Whether::lapsed;
+  Result<std::vector<ListedLease>> leases =
+      list(workspace, {.agent_id = agent->text, .stale = lapsed});
   if (!leases) return leases;
-  std::erase_if(*leases, [](const ListedLease& entry) {
+  std::erase_if(*leases, [&](const ListedLease& entry) {
     const std::optional<Resource> resource = resource_of(entry.resource);
-    return !resource || resource->kind != ResourceKind::item;
+    return !resource || resource->kind != ResourceKind::item || entry.standing.held() == lapsed;
   });
   return leases;
 }
@@ -114,12 +118,30 @@ Result<WorkSite> ended_elsewhere(Workspace& workspace, const FoundWorktree& here
   return site;
 }
 
+// A lease that ended by itself and is still on the board says where it was held from. History may
+// not: one that was handed over is only named there by whoever gave it.
+std::optional<WorkSite> lapsed_site(Workspace& workspace, const WorktreeId& here,
+                                    const std::optional<Resource>& item) {
+  const Result<std::vector<ListedLease>> lapsed = own_items(workspace, Whether::lapsed);
+  if (!lapsed) return std::nullopt;
+  const auto entry = std::ranges::find_if(*lapsed, [&](const ListedLease& one) {
+    return item ? one.resource == item->key() : one.lease.worktree == here;
+  });
+  if (entry == lapsed->end()) return std::nullopt;
+  Result<WorkSite> site = held_site(workspace, *entry);
+  if (!site) return std::nullopt;
+  site->lease.reset();
+  return *std::move(site);
+}
+
 // Nothing is held any more; whose work is in this worktree?
 Result<WorkSite> ended_site(Workspace& workspace, const std::optional<Resource>& item) {
   const Result<FoundWorktree> here = this_worktree(workspace);
   if (!here) return fail(here.error());
   const Result<Claimant> who = workspace.claimant();
   if (!who) return fail(who.error());
+  if (std::optional<WorkSite> lapsed = lapsed_site(workspace, who->worktree, item))
+    return *std::move(lapsed);
   const Result<std::optional<PastEvent>> last =
       last_event(workspace, who->worktree.text, item, [&](const Event& event) {
         return event.worktree == who->worktree && event.session == who->session;
@@ -162,7 +184,7 @@ Result<WorkSite> find_work_site(Workspace& workspace, const std::optional<std::s
     if (!parsed) return fail(parsed.error());
     wanted = *parsed;
   }
-  Result<std::vector<ListedLease>> leases = own_items(workspace);
+  Result<std::vector<ListedLease>> leases = own_items(workspace, Whether::held);
   if (!leases) return fail(leases.error());
   if (wanted) {
     const auto held = std::ranges::find(*leases, wanted->key(), &ListedLease::resource);

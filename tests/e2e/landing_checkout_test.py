@@ -63,6 +63,10 @@ def an_untracked_file_that_is_in_the_way_is_not_overwritten(site):
     check_landed(site, landed, made)
     check.equal((site.root / "work").read_text(), "precious\n")
     check.equal(len(landed["notes"]), 1, f"{landed}")
+    check.equal(run_hint(site, landed["notes"][0], "git -C"), 0, landed["notes"][0])
+    check.equal((site.git("symbolic-ref", "--short", "HEAD", cwd=site.root), (site.root / "work").read_text()), ("main", "work\n"))
+    check.equal(site.git("rev-parse", "HEAD", cwd=site.root), landed["landed_commit"])
+    check.contains(site.git("stash", "show", "--include-untracked", "-p", cwd=site.root), "+precious")
 
 
 @on_every_store

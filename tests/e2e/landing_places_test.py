@@ -4,8 +4,8 @@ import shlex
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from harness import add_case, case, check, main
-from landing_site import SITES, START_FILES, GitSite, LocalSite, check_landed, on_every_store
+from harness import DIBS, add_case, case, check, main
+from landing_site import SITES, START_FILES, GitSite, LocalSite, check_landed, on_every_store, run_hint
 
 NO_IDENTITY = {name: None for name in ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL")}
 
@@ -18,6 +18,10 @@ def a_detached_head_lands_too(site):
     landed = site.reply("done", cwd=made["path"])
     check_landed(site, landed, made)
     check.equal(site.on_target("rev-parse", "main^2"), head)
+    check.equal((landed["worktree_removed"], len(landed["notes"])), (False, 1), f"{landed}")
+    check.contains(landed["notes"][0], "is on no branch")
+    check.equal(run_hint(site, landed["notes"][0].replace("dibs worktree", f"{DIBS} worktree"), DIBS), 0)
+    check.true(not Path(made["path"]).exists(), "the hint removes it")
 
 
 @on_every_store

@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from harness import add_case, case, check, main
+from harness import add_case, case, check, main, wait_until
 from landing_site import SITES, START_FILES, LocalSite, check_landed, on_every_store, run_hint, short_ttl, take_over
 
 
@@ -282,6 +282,22 @@ def abandoning_after_the_lease_was_lost_keeps_the_work_and_the_others_lease(site
     check.equal((gone["released"], gone["worktree_removed"]), (False, True))
     check.equal([rescue["name"] for rescue in site.rescues()], [gone["rescue"]])
     check.equal(site.reply("claim", "status", "42")["lease"]["lease_id"], taken["lease_id"])
+
+
+@case
+def a_lease_that_start_moved_and_that_ran_out_is_lost():
+    """Asked for by its name or not, from its worktree or another; what was committed nowhere is kept as well."""
+    with LocalSite() as site:
+        site.acquire("42", "--ttl", "2")
+        made = site.start("42")
+        site.work(made)
+        site.write(Path(made["path"]) / "work", "more\n")
+        before = site.target()
+        wait_until(lambda: site.holder("42") is None, "the lease to end")
+        for words, place in (["done"], made["path"]), (["done", "42"], made["path"]), (["done", "42"], site.root):
+            error = site.refusal(5, *words, cwd=place)
+            check.contains(error["hint"], "rescue restore")
+        check.equal(site.target(), before)
 
 
 @case
