@@ -11,7 +11,7 @@ namespace dibs {
 
 // Takes the lock on an open file in turn, as the kernel gives it. An error, with the process if it
 // can be found, when one and the same process has had it for `most_ms`; nobody goes on waiting
-// after twice that.
+// after twice that. Uses SIGALRM, so of several threads that wait at once some may wait longer.
 [[nodiscard]] Done wait_for_lock(int fd, const std::string& path, std::int64_t most_ms);
 
 }  // namespace dibs
