@@ -1,5 +1,6 @@
-// The refs of a repository that is ours alone, read from git's own files: starting git for one of
-// them would cost a tenth of a claim. A ref is a file of its own or a line of `packed-refs`.
+// The refs of a repository, read from git's own files: starting git for one of them would cost a
+// tenth of a claim on a remote, and more than a whole one here. A ref is a file of its own or a
+// line of `packed-refs`.
 #pragma once
 
 #include <cstdint>

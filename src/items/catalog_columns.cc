@@ -57,9 +57,9 @@ Result<ItemColumns> Catalog::image_columns() const {
                       .priorities = *std::move(priorities),
                       .estimates_min = *std::move(estimates),
                       .created_unix_ms = *std::move(created),
-                      .first = *std::move(row_ends),
+                      .first = std::vector<std::uint32_t>(row_ends->size() + 1),
                       .depends_on = *std::move(depends_on)};
-  columns.first.insert(columns.first.begin(), 0);
+  std::ranges::copy(*row_ends, columns.first.begin() + 1);
   const bool whole =
       states->size() == in_image() && columns.priorities.size() == in_image() &&
       columns.estimates_min.size() == in_image() && columns.created_unix_ms.size() == in_image() &&

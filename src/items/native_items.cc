@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "git/ref_file.h"
 #include "items/item_path.h"
 #include "items/items_at.h"
 
@@ -14,10 +13,6 @@ namespace dibs {
 namespace {
 constexpr std::size_t kMessageFields = 4;
 }  // namespace
-
-Result<std::string> NativeItems::tip() const {
-  return ref_at(files_, place_.common_dir, kItemsRef);
-}
 
 Result<ItemList> NativeItems::read_all() {
   const Result<std::string> commit = tip();

@@ -9,6 +9,7 @@
 
 #include "git/branch_files.h"
 #include "git/git_program.h"
+#include "git/ref_files.h"
 #include "items/catalog_cache.h"
 #include "items/item_source.h"
 #include "sys/file_system.h"
@@ -23,6 +24,7 @@ class NativeItems final : public ItemSource {
       : files_(files),
         git_(git),
         place_(std::move(place)),
+        refs_(files, place_.common_dir),
         branch_(git, place_.common_dir),
         cache_(files, git, place_) {}
 
@@ -37,7 +39,7 @@ class NativeItems final : public ItemSource {
   void moved(const Prepared& prepared, const Batch& batch) override;
 
  private:
-  [[nodiscard]] Result<std::string> tip() const;
+  [[nodiscard]] Result<std::string> tip() { return refs_.commit_at(kItemsRef); }
   [[nodiscard]] Result<std::unique_ptr<FileLock>> take_turn();
   void note(const std::string& from, const std::string& to, const Batch& batch);
   [[nodiscard]] Result<bool> is_as_expected(const Batch& batch, const std::string& commit);
@@ -48,6 +50,7 @@ class NativeItems final : public ItemSource {
   FileSystem& files_;
   const GitProgram& git_;
   CatalogCache::Place place_;
+  RefFiles refs_;
   BranchFiles branch_;
   CatalogCache cache_;
 };
