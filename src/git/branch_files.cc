@@ -110,7 +110,8 @@ Result<std::map<std::string, std::string>> BranchFiles::read(
   for (std::string_view rest = *out; !rest.empty();) {
     const Result<BatchAnswer> answer = next_answer(rest);
     if (!answer) return fail(answer.error());
-    if (answer->text) texts[std::string(answer->object)] = *answer->text;
+    if (!answer->text) return fail(ErrorKind::internal, "git lacks an object that it should have");
+    texts[std::string(answer->object)] = *answer->text;
   }
   return texts;
 }

@@ -26,6 +26,7 @@ class BytesFile final : public File {
   [[nodiscard]] Done truncate(std::uint64_t /*size*/) override { return read_only(); }
   [[nodiscard]] Done sync() override { return {}; }
   [[nodiscard]] Result<std::uint64_t> size() override { return bytes_.size(); }
+  [[nodiscard]] Result<std::string_view> contents() override { return bytes_; }
 
  private:
   static Done read_only() { return fail(ErrorKind::internal, "an image is only read"); }
@@ -43,14 +44,13 @@ Error damaged_catalog() {
 
 Result<std::optional<Catalog>> Catalog::open(std::unique_ptr<File> image,
                                              const Workflow& workflow) {
+  const Result<std::string_view> bytes = image->contents();
+  if (!bytes) return fail(bytes.error());
   CatalogHeader header;
-  const std::span buffer(reinterpret_cast<char*>(&header), sizeof header);
-  const Result<std::size_t> got = image->read_at(0, buffer);
-  if (!got) return fail(got.error());
-  const Result<std::uint64_t> size = image->size();
-  if (!size) return fail(size.error());
-  if (*got < sizeof header || !header.is_sound() || header.bytes != *size) return std::nullopt;
-  return Catalog(std::move(image), header, workflow);
+  if (bytes->size() < sizeof header) return std::nullopt;
+  std::memcpy(&header, bytes->data(), sizeof header);
+  if (!header.is_sound() || header.bytes != bytes->size()) return std::nullopt;
+  return Catalog(std::move(image), *bytes, header, workflow);
 }
 
 Result<Catalog> Catalog::of(const std::vector<Item>& cards, const std::vector<BrokenItem>& broken,
@@ -66,32 +66,30 @@ Result<Catalog> Catalog::of_image(std::string image, const Workflow& workflow) {
   return **std::move(catalog);
 }
 
-Result<std::string> Catalog::text(Part part, std::uint64_t from, std::uint64_t to) const {
-  const CatalogHeader::Place& place = header_[part];
-  if (from > to || to > place.bytes) return fail(damaged_catalog());
-  std::string text(to - from, '\0');
-  const Result<std::size_t> got = image_->read_at(place.offset + from, text);
-  if (!got) return fail(got.error());
-  if (*got < text.size()) return fail(damaged_catalog());
-  return text;
+Result<std::string_view> Catalog::text(Part part, std::uint64_t from, std::uint64_t to) const {
+  const std::string_view all = this->part(part);
+  if (from > to || to > all.size()) return fail(damaged_catalog());
+  return all.substr(from, to - from);
 }
 
-Result<std::vector<std::string>> Catalog::texts(Part part) const {
-  const Result<std::string> lines = text(part, 0, header_[part].bytes);
-  if (!lines) return fail(lines.error());
+std::vector<std::string> Catalog::texts(Part part) const {
   std::vector<std::string> texts;
-  for (const std::string_view line : split(*lines, '\n')) texts.emplace_back(line);
+  for (const std::string_view line : split(this->part(part), '\n')) texts.emplace_back(line);
   texts.pop_back();  // what comes after the last newline
   return texts;
 }
 
 template <class T>
-Result<std::string> Catalog::nth_text(Part ends, Part part, std::uint32_t item) const {
+Result<std::string_view> Catalog::nth_text(Part ends, Part part, std::uint32_t item) const {
   const Result<T> from = item == 0 ? Result<T>(0) : entry<T>(ends, item - 1);
   const Result<T> to = entry<T>(ends, item);
   if (!from) return fail(from.error());
   if (!to) return fail(to.error());
   return text(part, *from, *to);
+}
+
+Result<std::string_view> Catalog::id_in_image(std::uint32_t item) const {
+  return nth_text<std::uint32_t>(Part::id_ends, Part::ids, item);
 }
 
 std::uint32_t Catalog::size() const {
@@ -112,7 +110,10 @@ bool Catalog::is_gone(std::uint32_t item) const {
 }
 
 Result<std::string> Catalog::id(std::uint32_t item) const {
-  if (item < in_image()) return nth_text<std::uint32_t>(Part::id_ends, Part::ids, item);
+  if (item < in_image()) {
+    const Result<std::string_view> id = id_in_image(item);
+    return id ? Result<std::string>(*id) : fail(id.error());
+  }
   for (const auto& [id, over] : over_) {
     if (over.number == item) return id;
   }
@@ -124,7 +125,7 @@ Result<Item> Catalog::card(std::uint32_t item) const {
     if (!found->card) return fail(ErrorKind::not_found, "the item is gone");
     return *found->card;
   }
-  const Result<std::string> json = nth_text<std::uint64_t>(Part::card_ends, Part::cards, item);
+  const Result<std::string_view> json = nth_text<std::uint64_t>(Part::card_ends, Part::cards, item);
   if (!json) return fail(json.error());
   Result<Item> card = item_from_json(*json);
   if (!card) return fail(damaged_catalog());
@@ -136,7 +137,7 @@ Result<std::uint32_t> Catalog::first_not_below(std::string_view id) const {
   std::uint32_t high = in_image();
   while (low < high) {
     const std::uint32_t middle = low + (high - low) / 2;
-    const Result<std::string> there = this->id(middle);
+    const Result<std::string_view> there = id_in_image(middle);
     if (!there) return fail(there.error());
     if (*there < id) {
       low = middle + 1;
@@ -155,7 +156,7 @@ Result<std::optional<std::uint32_t>> Catalog::find(std::string_view id) const {
   const Result<std::uint32_t> at = first_not_below(id);
   if (!at) return fail(at.error());
   if (*at == in_image()) return std::nullopt;
-  const Result<std::string> there = this->id(*at);
+  const Result<std::string_view> there = id_in_image(*at);
   if (!there) return fail(there.error());
   return *there == id ? std::optional(*at) : std::nullopt;
 }
@@ -171,7 +172,7 @@ Result<std::vector<std::uint32_t>> Catalog::starting_with(std::string_view prefi
   if (!first) return fail(first.error());
   std::size_t taken = 0;
   for (std::uint32_t at = *first; at < in_image() && taken < most; ++at) {
-    const Result<std::string> id = this->id(at);
+    const Result<std::string_view> id = id_in_image(at);
     if (!id) return fail(id.error());
     if (!id->starts_with(prefix)) break;
     if (over_.contains(*id)) continue;
@@ -216,13 +217,12 @@ Done Catalog::apply(CatalogChange change) {
 Result<std::vector<Item>> Catalog::cards() const {
   const Result<std::vector<std::uint64_t>> ends = column<std::uint64_t>(Part::card_ends);
   if (!ends) return fail(ends.error());
-  const Result<std::string> text = this->text(Part::cards, 0, header_[Part::cards].bytes);
-  if (!text) return fail(text.error());
+  const std::string_view text = part(Part::cards);
   std::vector<Item> cards;
   std::uint64_t from = 0;
   for (const std::uint64_t to : *ends) {
-    if (from > to || to > text->size()) return fail(damaged_catalog());
-    Result<Item> card = item_from_json(std::string_view(*text).substr(from, to - from));
+    if (from > to || to > text.size()) return fail(damaged_catalog());
+    Result<Item> card = item_from_json(text.substr(from, to - from));
     if (!card) return fail(damaged_catalog());
     from = to;
     if (!over_.contains(card->id.text)) cards.push_back(*std::move(card));
@@ -236,9 +236,7 @@ Result<std::vector<Item>> Catalog::cards() const {
 
 Result<std::vector<BrokenItem>> Catalog::broken() const {
   std::vector<BrokenItem> all;
-  const Result<std::vector<std::string>> lines = texts(Part::broken);
-  if (!lines) return fail(lines.error());
-  for (const std::string& line : *lines) {
+  for (const std::string& line : texts(Part::broken)) {
     const Result<Json> json = parse_json(line);
     if (!json) return fail(damaged_catalog());
     Result<BrokenItem> broken = broken_from_json(*json);

@@ -70,8 +70,9 @@ class Catalog {
   [[nodiscard]] Result<std::vector<BrokenItem>> broken() const;
 
  private:
-  Catalog(std::unique_ptr<File> image, const CatalogHeader& header, const Workflow& workflow)
-      : image_(std::move(image)), header_(header), workflow_(&workflow) {}
+  Catalog(std::unique_ptr<File> image, std::string_view bytes, const CatalogHeader& header,
+          const Workflow& workflow)
+      : image_(std::move(image)), bytes_(bytes), header_(header), workflow_(&workflow) {}
 
   /// What stands over an item of the image, or beyond it.
   struct Over {
@@ -83,10 +84,15 @@ class Catalog {
   [[nodiscard]] Result<std::vector<T>> column(Part part, std::size_t most = SIZE_MAX) const;
   template <class T>
   [[nodiscard]] Result<T> entry(Part part, std::uint64_t at) const;
-  [[nodiscard]] Result<std::string> text(Part part, std::uint64_t from, std::uint64_t to) const;
-  [[nodiscard]] Result<std::vector<std::string>> texts(Part part) const;
+  [[nodiscard]] std::string_view part(Part part) const {
+    return bytes_.substr(header_[part].offset, header_[part].bytes);
+  }
+  [[nodiscard]] Result<std::string_view> text(Part part, std::uint64_t from,
+                                              std::uint64_t to) const;
+  [[nodiscard]] std::vector<std::string> texts(Part part) const;
   template <class T>
-  [[nodiscard]] Result<std::string> nth_text(Part ends, Part part, std::uint32_t item) const;
+  [[nodiscard]] Result<std::string_view> nth_text(Part ends, Part part, std::uint32_t item) const;
+  [[nodiscard]] Result<std::string_view> id_in_image(std::uint32_t item) const;
   [[nodiscard]] Result<std::uint32_t> first_not_below(std::string_view id) const;
   [[nodiscard]] std::uint32_t in_image() const { return static_cast<std::uint32_t>(header_.items); }
   [[nodiscard]] const Over* over(std::uint32_t item) const;
@@ -96,6 +102,7 @@ class Catalog {
   [[nodiscard]] Done lay_rows(ItemColumns& columns) const;
 
   std::unique_ptr<File> image_;
+  std::string_view bytes_;  // the image's
   CatalogHeader header_;
   const Workflow* workflow_;
   std::map<std::string, Over, std::less<>> over_;  // by id

@@ -42,17 +42,17 @@ void put_over(ItemColumns& columns, std::uint32_t number, const Item* card,
 }  // namespace
 
 Result<ItemColumns> Catalog::image_columns() const {
-  const Result<std::vector<std::string>> names = texts(Part::state_names);
+  const std::vector<std::string> names = texts(Part::state_names);
   Result<std::vector<std::uint8_t>> states = column<std::uint8_t>(Part::states);
   Result<std::vector<std::uint8_t>> priorities = column<std::uint8_t>(Part::priorities);
   Result<std::vector<std::uint32_t>> estimates = column<std::uint32_t>(Part::estimates);
   Result<std::vector<std::int64_t>> created = column<std::int64_t>(Part::created);
   Result<std::vector<std::uint32_t>> row_ends = column<std::uint32_t>(Part::row_ends);
   Result<std::vector<std::uint32_t>> depends_on = column<std::uint32_t>(Part::depends_on);
-  const bool all = names && states && priorities && estimates && created && row_ends && depends_on;
+  const bool all = states && priorities && estimates && created && row_ends && depends_on;
   if (!all) return fail(damaged_catalog());
   std::vector<StateKind> kind_of;
-  for (const std::string& name : *names) kind_of.push_back(workflow_->kind_of(name));
+  for (const std::string& name : names) kind_of.push_back(workflow_->kind_of(name));
   ItemColumns columns{.kinds = std::vector<StateKind>(in_image()),
                       .priorities = *std::move(priorities),
                       .estimates_min = *std::move(estimates),
@@ -117,9 +117,7 @@ Result<const ItemColumns*> Catalog::columns() const {
       put_over(*columns, entry.number, entry.card ? &*entry.card : nullptr, *workflow_);
     }
     if (!come.empty() || !gone.empty()) {
-      const Result<std::vector<std::string>> dangling = texts(Part::dangling);
-      if (!dangling) return fail(dangling.error());
-      relink(columns->depends_on, *dangling, come, gone);
+      relink(columns->depends_on, texts(Part::dangling), come, gone);
     }
     if (Done laid = lay_rows(*columns); !laid) return fail(laid.error());
   }

@@ -13,10 +13,10 @@ namespace dibs {
 
 namespace {
 
-constexpr std::array<std::string_view, 17> kKnownMembers{
+constexpr std::array<std::string_view, 18> kKnownMembers{
     "schema_version", "id",         "title",     "body",         "state", "priority",
     "labels",         "depends_on", "files",     "estimate_min", "type",  "created_at",
-    "updated_at",     "created_by", "came_from", "comments",     "lease"};
+    "updated_at",     "created_by", "came_from", "comments",     "lease", "is_shortened"};
 
 std::string array_of(const std::vector<std::string>& texts) {
   JsonArray array;
@@ -277,7 +277,11 @@ std::string item_file(const Item& item) {
   return one_member_a_line(object.add_members(item.unknown_members).text());
 }
 
-std::string item_card(const Item& item) { return members_of(item, Form::card).text(); }
+std::string item_card(const Item& item) {
+  std::string whole = members_of(item, Form::whole).add_members(item.unknown_members).text();
+  if (whole.size() <= kCardBytesMax && !item.is_shortened) return whole;
+  return members_of(item, Form::card).add("is_shortened", true).text();
+}
 
 Result<Item> item_from_json(std::string_view text) {
   const Result<Json> json = parse_json(text);
@@ -294,6 +298,7 @@ Result<Item> item_from(const Json& json) {
   if (Done lists = read_lists(json, item); !lists) return fail(lists.error());
   if (Done times = read_times(json, item); !times) return fail(times.error());
   item.unknown_members = unknown_members_of(json);
+  item.is_shortened = json.contains("is_shortened");
   if (Done checked = check_item(item); !checked) return fail(checked.error());
   return item;
 }

@@ -22,7 +22,8 @@ inline constexpr std::size_t kItemIdMax = 200;  // what a resource's name may be
 inline constexpr std::size_t kTitleMax = 500;
 inline constexpr std::size_t kBodyBytesMax = 1024UL * 1024;
 inline constexpr std::size_t kItemFileBytesMax = 4UL * 1024 * 1024;  // with comments and the rest
-inline constexpr std::size_t kWordMax = 100;                         // a label, a state, a type
+inline constexpr std::size_t kCardBytesMax = 4096;
+inline constexpr std::size_t kWordMax = 100;  // a label, a state, a type
 inline constexpr std::size_t kLabelsMax = 100;
 inline constexpr std::size_t kDependenciesMax = 900;
 inline constexpr std::size_t kGlobsMax = 200;
@@ -58,6 +59,8 @@ struct Item {
   std::string came_from;  // the state before it had to wait for an answer
   std::vector<Comment> comments;
   std::string unknown_members;  // as JSON members, in their order
+  // On a card that would be too long: body, comments and unknown members are where the item is.
+  bool is_shortened = false;
 
   friend bool operator==(const Item&, const Item&) = default;
 };
@@ -80,7 +83,7 @@ struct Item {
 
 // The whole item as a file, one member a line, so that git shows and merges changes of one member.
 [[nodiscard]] std::string item_file(const Item& item);
-// The same without body and comments, in one line: what an index keeps.
+// The same in one line, for an index; shortened when it would be more than kCardBytesMax.
 [[nodiscard]] std::string item_card(const Item& item);
 
 // Reads either form. An error says what is wrong in words that fit after "it cannot be read: ".

@@ -39,14 +39,19 @@ TEST(Item, HasOneMemberALineInItsFile) {
   EXPECT_TRUE(contains(file, "\n  \"severity\":{\"level\":3},\n"));
 }
 
-TEST(Item, LosesOnlyBodyCommentsAndUnknownMembersOnItsCard) {
-  Item card = fix_login();
-  card.body.clear();
-  card.comments.clear();
-  card.unknown_members.clear();
+TEST(Item, IsWholeOnItsCardUnlessItIsLong) {
   const Result<Item> back = item_from_json(item_card(fix_login()));
   ASSERT_TRUE(back) << back.error().message;
-  EXPECT_EQ(*back, card);
+  EXPECT_EQ(*back, fix_login());
+
+  Item item = fix_login();
+  item.body = std::string(kCardBytesMax, 'x');
+  const Result<Item> card = item_from_json(item_card(item));
+  ASSERT_TRUE(card) << card.error().message;
+  EXPECT_TRUE(card->is_shortened);
+  EXPECT_EQ(card->body, "");
+  EXPECT_EQ(card->labels, item.labels);
+  EXPECT_EQ(item_card(*card), item_card(item));
 }
 
 TEST(Item, IdsAreWordsOfTheTitleAndChance) {

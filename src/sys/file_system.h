@@ -33,6 +33,12 @@ class File {
   // On disk when it returns. After a failure nothing may be assumed about what was appended.
   [[nodiscard]] virtual Done sync() = 0;
   [[nodiscard]] virtual Result<std::uint64_t> size() = 0;
+  // All of it, for as long as the file is open; only what is looked at is read. For files that are
+  // replaced as a whole and never changed.
+  [[nodiscard]] virtual Result<std::string_view> contents();
+
+ private:
+  std::string contents_;  // where nothing better is to be had
 };
 
 /// A lock held on a lock file until destroyed. The file itself is never removed: two processes

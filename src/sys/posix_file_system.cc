@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -104,9 +105,28 @@ class PosixFile final : public File {
     return static_cast<std::uint64_t>(status.st_size);
   }
 
+  Result<std::string_view> contents() override {
+    const Result<std::uint64_t> bytes = size();
+    if (!bytes) return fail(bytes.error());
+    if (*bytes == 0 || mapping_ != nullptr) return std::string_view(mapping_, mapped_bytes_);
+    void* mapping = ::mmap(nullptr, *bytes, PROT_READ, MAP_PRIVATE, fd_.get(), 0);
+    if (mapping == MAP_FAILED) return File::contents();
+    mapping_ = static_cast<char*>(mapping);
+    mapped_bytes_ = *bytes;
+    return std::string_view(mapping_, mapped_bytes_);
+  }
+
+  PosixFile(const PosixFile&) = delete;
+  PosixFile& operator=(const PosixFile&) = delete;
+  ~PosixFile() override {
+    if (mapping_ != nullptr) ::munmap(mapping_, mapped_bytes_);
+  }
+
  private:
   Descriptor fd_;
   std::string path_;
+  char* mapping_ = nullptr;
+  std::size_t mapped_bytes_ = 0;
 };
 
 class PosixFileLock final : public FileLock {

@@ -190,13 +190,11 @@ Result<ShownItem> show_item(Workspace& workspace, const std::string& item) {
   if (!catalog) return fail(catalog.error());
   const Result<std::uint32_t> number = find_item(*catalog, item);
   if (!number) return fail(number.error());
-  const Result<std::string> id = catalog->id(*number);
-  if (!id) return fail(id.error());
-  const Result<std::vector<StoredItem>> stored = items->source->read({{*id}});
-  if (!stored) return fail(stored.error());
-  if (stored->empty())
-    return fail(ErrorKind::not_found, fmt::format("{} was just removed", printable(*id)));
-  return shown_now(workspace, *items, stored->front().item);
+  Result<Item> card = catalog->card(*number);
+  if (!card) return fail(card.error());
+  const Result<Item> whole = whole_item(*items, *std::move(card));
+  if (!whole) return fail(whole.error());
+  return shown_now(workspace, *items, *whole);
 }
 
 Result<std::vector<ItemRevision>> item_history(Workspace& workspace, const std::string& item,

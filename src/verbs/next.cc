@@ -259,22 +259,21 @@ Result<NextItem> next(Workspace& workspace, const Next& request) {
       }
       taking = *std::move(taken);
     }
-    const Result<std::vector<StoredItem>> whole = items->source->read({card->id});
+    Result<Item> whole = whole_item(*items, *std::move(card));
     if (!whole) return fail(whole.error());
     Result<std::vector<Weighed>> runners_up = named(field.catalog(), choice->runners_up);
     if (!runners_up) return fail(runners_up.error());
     const Workflow::Circumstances now{.blocked = false,
                                       .held = request.take != Next::Take::nothing};
-    std::string state = items->workflow->shown(card->state, now);
-    return NextItem{.shown = {.item = whole->empty() ? *card : whole->front().item,
-                              .state = std::move(state),
-                              .lease = std::nullopt},
-                    .held = std::move(taking.held),
-                    .started = std::move(taking.started),
-                    .overlap = choice->chosen->overlap,
-                    .as = choice->as,
-                    .score = choice->chosen->score,
-                    .runners_up = *std::move(runners_up)};
+    std::string state = items->workflow->shown(whole->state, now);
+    return NextItem{
+        .shown = {.item = *std::move(whole), .state = std::move(state), .lease = std::nullopt},
+        .held = std::move(taking.held),
+        .started = std::move(taking.started),
+        .overlap = choice->chosen->overlap,
+        .as = choice->as,
+        .score = choice->chosen->score,
+        .runners_up = *std::move(runners_up)};
   }
   return fail(ErrorKind::contended, "others were faster, too often", "run the command again");
 }

@@ -67,4 +67,13 @@ Result<std::uint32_t> find_item(const Catalog& catalog, const std::string& text)
               "see which there are: dibs item list");
 }
 
+Result<Item> whole_item(const OpenedItems& items, Item card) {
+  if (!card.is_shortened) return card;
+  Result<std::vector<StoredItem>> stored = items.source->read({card.id});
+  if (!stored) return fail(stored.error());
+  if (stored->empty())
+    return fail(ErrorKind::not_found, fmt::format("{} was just removed", printable(card.id.text)));
+  return std::move(stored->front().item);
+}
+
 }  // namespace dibs::verbs

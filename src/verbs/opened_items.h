@@ -22,5 +22,7 @@ struct OpenedItems {
 
 // The item that is called so, or the only one whose id begins so.
 [[nodiscard]] Result<std::uint32_t> find_item(const Catalog& catalog, const std::string& text);
+// The item with its body, if the card is too short to have it.
+[[nodiscard]] Result<Item> whole_item(const OpenedItems& items, Item card);
 
 }  // namespace dibs::verbs
