@@ -28,6 +28,19 @@ std::string as_data(std::string_view text) {
   return fmt::format("data {}\n{}\n", text.size(), text);
 }
 
+// A path as fast-import reads it: in quotes if a character in it would end it or mean another.
+std::string as_path(std::string_view path) {
+  const bool plain = !path.starts_with('"') &&
+                     std::ranges::none_of(path, [](char c) { return c == '\n' || c == '\\'; });
+  if (plain) return std::string(path);
+  std::string quoted = "\"";
+  for (const char c : path) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c == '\n' ? std::string("\\n") : std::string(1, c);
+  }
+  return quoted + '"';
+}
+
 // For `git fast-import`: one process for the blobs, the trees, the commit and the ref.
 std::string import_of(const BranchFiles::NewCommit& commit, std::string_view ref) {
   std::string text = fmt::format(
@@ -35,9 +48,13 @@ std::string import_of(const BranchFiles::NewCommit& commit, std::string_view ref
       commit.author, commit.unix_ms / 1000);
   text += as_data(commit.message);
   if (!commit.parent.empty()) text += fmt::format("from {}\n", commit.parent);
+  if (!commit.merged.empty()) text += fmt::format("merge {}\n", commit.merged);
+  for (const TakenFile& file : commit.taken)
+    text += fmt::format("M {} {} {}\n", file.mode, file.object, as_path(file.path));
   for (const FileChange& change : commit.changes) {
-    text += change.text ? fmt::format("M 100644 inline {}\n", change.path) + as_data(*change.text)
-                        : fmt::format("D {}\n", change.path);
+    text += change.text
+                ? fmt::format("M 100644 inline {}\n", as_path(change.path)) + as_data(*change.text)
+                : fmt::format("D {}\n", as_path(change.path));
   }
   return text;
 }

@@ -27,6 +27,13 @@ struct FileChange {
   std::optional<std::string> text;
 };
 
+/// A file as another commit has it.
+struct TakenFile {
+  std::string path;
+  std::string mode;
+  std::string object;
+};
+
 class BranchFiles {
  public:
   // `directory` is a bare repository that has the commits asked about.
@@ -55,6 +62,8 @@ class BranchFiles {
     std::string message;
     std::int64_t unix_ms = 0;
     std::string author = "dibs";
+    std::string merged = {};  // a second parent; empty: there is none
+    std::vector<TakenFile> taken = {};
   };
   // Makes a commit with all files of its parent but the changed ones, and does not put it anywhere
   // yet.

@@ -43,6 +43,26 @@ TEST_P(Branch, EachCommitKeepsWhatItDoesNotChange) {
   EXPECT_EQ(paths(second, {"d/", "e", "x"}), (Paths{"d/c", "e"}));
 }
 
+TEST_P(Branch, AMergeHasTwoParentsAndTakesFilesAsTheOtherHasThem) {
+  const std::string base = commit("", {{"a", "1"}, {"b", "1"}});
+  const std::string ours = commit(base, {{"a", "2"}});
+  const std::string theirs = commit(base, {{"b", "3"}, {"\"odd\\\n", "4"}});
+  const auto of_theirs = files_.list(theirs, {});
+  BranchFiles::NewCommit merge{.parent = ours, .changes = {}, .message = "both\n", .unix_ms = 1000};
+  merge.merged = theirs;
+  for (const BranchEntry& entry : of_theirs.value()) {
+    if (entry.path != "a")
+      merge.taken.push_back({.path = entry.path, .mode = "100755", .object = entry.object});
+  }
+  const std::string made = files_.write(merge).value();
+  const auto found = files_.read_at(made, {"a", "b"});
+  EXPECT_EQ(found.value().at("a").text, "2");
+  EXPECT_EQ(found.value().at("b").text, "3");
+  EXPECT_EQ(paths(made), (Paths{"\"odd\\\n", "a", "b"}));
+  EXPECT_TRUE(run_git(site_.remote(), {"merge-base", "--is-ancestor", ours, made}));
+  EXPECT_TRUE(run_git(site_.remote(), {"merge-base", "--is-ancestor", theirs, made}));
+}
+
 TEST_P(Branch, ReadsContentsByObject) {
   const std::string made = commit("", {{"a", "one\ntwo"}, {"b", ""}, {"c", "x 3\n"}});
   std::vector<std::string> objects;

@@ -94,11 +94,11 @@ Result<ItemsAt> items_at(const BranchFiles& branch, const std::string& commit) {
 }
 
 // ":100644 100644 OLD NEW M\0PATH\0", for each file.
-Result<std::optional<std::vector<FileDifference>>> differences_between(const GitProgram& git,
-                                                                       const std::string& git_dir,
-                                                                       const std::string& from,
-                                                                       const std::string& to,
-                                                                       std::size_t most) {
+Result<std::optional<std::vector<FileDifference>>> files_between(const GitProgram& git,
+                                                                 const std::string& git_dir,
+                                                                 const std::string& from,
+                                                                 const std::string& to,
+                                                                 std::size_t most) {
   const Result<ProgramEnd> end =
       git.run({.git_dir = git_dir,
                .arguments = {"diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from,
@@ -112,12 +112,25 @@ Result<std::optional<std::vector<FileDifference>>> differences_between(const Git
   for (std::size_t i = 0; i + 1 < words.size(); i += 2) {
     const std::vector<std::string_view> fields = split(words[i], ' ');
     if (fields.size() != 5) return std::nullopt;
-    if (!is_item_path(words[i + 1])) continue;
     differences.push_back({.path = std::string(words[i + 1]),
                            .before = is_all_zero(fields[2]) ? "" : std::string(fields[2]),
-                           .after = is_all_zero(fields[3]) ? "" : std::string(fields[3])});
+                           .after = is_all_zero(fields[3]) ? "" : std::string(fields[3]),
+                           .mode = std::string(fields[1])});
   }
   return differences;
+}
+
+Result<std::optional<std::vector<FileDifference>>> differences_between(const GitProgram& git,
+                                                                       const std::string& git_dir,
+                                                                       const std::string& from,
+                                                                       const std::string& to,
+                                                                       std::size_t most) {
+  Result<std::optional<std::vector<FileDifference>>> files =
+      files_between(git, git_dir, from, to, most);
+  if (files && files->has_value()) {
+    std::erase_if(**files, [](const FileDifference& file) { return !is_item_path(file.path); });
+  }
+  return files;
 }
 
 Result<CatalogChange> change_of(const BranchFiles& branch,

@@ -26,9 +26,14 @@ struct FileDifference {
   std::string path;
   std::string before;
   std::string after;
+  std::string mode = {};  // of what is there after, as git writes it
 };
-// Nothing when there are more than `most`, or git does not have both commits.
+// Of items alone. Nothing when there are more than `most`, or git does not have both commits.
 [[nodiscard]] Result<std::optional<std::vector<FileDifference>>> differences_between(
+    const GitProgram& git, const std::string& git_dir, const std::string& from,
+    const std::string& to, std::size_t most);
+// The same of all files, also of those that are no items.
+[[nodiscard]] Result<std::optional<std::vector<FileDifference>>> files_between(
     const GitProgram& git, const std::string& git_dir, const std::string& from,
     const std::string& to, std::size_t most);
 [[nodiscard]] Result<CatalogChange> change_of(const BranchFiles& branch,

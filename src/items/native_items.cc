@@ -99,9 +99,9 @@ BranchFiles::NewCommit NativeItems::commit_of(const Batch& batch, const std::str
           .author = batch.author.text};
 }
 
-// In turn, so that of many at once none has to begin again.
-Result<std::unique_ptr<FileLock>> NativeItems::take_turn() {
-  return files_.lock(place_.directory + "/locks/items.lock", Patience::wait, place_.file_mode);
+Result<std::unique_ptr<FileLock>> take_turn_on_items(FileSystem& files,
+                                                     const CatalogCache::Place& place) {
+  return files.lock(place.directory + "/locks/items.lock", Patience::wait, place.file_mode);
 }
 
 void NativeItems::note(const std::string& from, const std::string& to, const Batch& batch) {
@@ -111,7 +111,7 @@ void NativeItems::note(const std::string& from, const std::string& to, const Bat
 }
 
 Result<std::optional<ItemSource::Prepared>> NativeItems::prepare(const Batch& batch) {
-  Result<std::unique_ptr<FileLock>> turn = take_turn();
+  Result<std::unique_ptr<FileLock>> turn = take_turn_on_items(files_, place_);
   if (!turn) return fail(turn.error());
   const Result<std::string> parent = tip();
   if (!parent) return fail(parent.error());
@@ -131,7 +131,7 @@ void NativeItems::moved(const Prepared& prepared, const Batch& batch) {
 }
 
 Result<bool> NativeItems::write(const Batch& batch) {
-  const Result<std::unique_ptr<FileLock>> turn = take_turn();
+  const Result<std::unique_ptr<FileLock>> turn = take_turn_on_items(files_, place_);
   if (!turn) return fail(turn.error());
   const Result<std::string> parent = tip();
   if (!parent) return fail(parent.error());

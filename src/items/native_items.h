@@ -18,6 +18,10 @@ namespace dibs {
 
 inline constexpr const char* kItemsRef = "refs/dibs/items";
 
+// Whoever moves the ref does it in turn, so that of many at once none has to begin again.
+[[nodiscard]] Result<std::unique_ptr<FileLock>> take_turn_on_items(
+    FileSystem& files, const CatalogCache::Place& place);
+
 class NativeItems final : public ItemSource {
  public:
   NativeItems(FileSystem& files, const GitProgram& git, CatalogCache::Place place)
@@ -40,7 +44,6 @@ class NativeItems final : public ItemSource {
 
  private:
   [[nodiscard]] Result<std::string> tip() { return refs_.commit_at(kItemsRef); }
-  [[nodiscard]] Result<std::unique_ptr<FileLock>> take_turn();
   void note(const std::string& from, const std::string& to, const Batch& batch);
   [[nodiscard]] Result<bool> is_as_expected(const Batch& batch, const std::string& commit);
   [[nodiscard]] Result<bool> are_new(const Batch& batch, const std::string& commit);
