@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kDaySecs = 86'400;
 
-constexpr std::array<SettingSpec, 38> kSpecs{{
+constexpr std::array<SettingSpec, 40> kSpecs{{
     {.key = "coordination.default_ttl_secs",
      .type = SettingType::integer,
      .fallback = "600",
@@ -133,6 +133,18 @@ constexpr std::array<SettingSpec, 38> kSpecs{{
      .type = SettingType::boolean,
      .fallback = "false",
      .meaning = "refuse to claim an item that dibs does not know"},
+    {.key = "items.sync",
+     .type = SettingType::choice,
+     .fallback = "auto",
+     .choices = "auto|manual",
+     .meaning = "auto: on a git store items are sent when they change and looked for before they "
+                "are listed or taken; manual: only by `item sync`"},
+    {.key = "items.sync_secs",
+     .type = SettingType::integer,
+     .fallback = "60",
+     .least = 0,
+     .most = kDaySecs,
+     .meaning = "how old the last look for items on the remote may be before there is another"},
     {.key = "schedule.oldest_every",
      .type = SettingType::integer,
      .fallback = "16",

@@ -8,6 +8,7 @@
 #include "rules/cycles.h"
 #include "rules/dependency_graph.h"
 #include "verbs/claim.h"
+#include "verbs/item_sync.h"
 
 namespace dibs::verbs {
 
@@ -155,7 +156,9 @@ Result<Item> change_item(Workspace& workspace, OpenedItems& items, const ItemCha
     batch->changes.push_back({.item = *after, .expected = stored->front().version});
     const Result<bool> written = items.source->write(*batch);
     if (!written) return fail(written.error());
-    if (*written) return after;
+    if (!*written) continue;
+    send_items(workspace);
+    return after;
   }
   return fail(too_contended());
 }
@@ -180,7 +183,9 @@ Result<std::vector<Item>> add_items(
     }
     const Result<bool> written = items.source->write(*batch);
     if (!written) return fail(written.error());
-    if (*written) return made;
+    if (!*written) continue;
+    send_items(workspace);
+    return made;
   }
   return fail(too_contended());
 }

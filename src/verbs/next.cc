@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "model/held_globs.h"
+#include "verbs/item_sync.h"
 #include "verbs/item_view.h"
 #include "verbs/worker.h"
 
@@ -228,6 +229,7 @@ Result<std::vector<Weighed>> named(const Catalog& catalog, const std::vector<Sco
 }  // namespace
 
 Result<NextItem> next(Workspace& workspace, const Next& request) {
+  if (request.take != Next::Take::nothing) look_for_items(workspace);
   const Result<OpenedItems> items = open_items(workspace);
   if (!items) return fail(items.error());
   const Result<Worker> worker = worker_asking(workspace);
