@@ -1,0 +1,186 @@
+#include "items/catalog.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "items/catalog_change.h"
+#include "testing/property.h"
+
+namespace dibs {
+namespace {
+
+Item item(const std::string& id, std::vector<std::string> depends_on = {},
+          const std::string& state = "ready", int priority = 2) {
+  Item made;
+  made.id = {id};
+  made.title = "Work on " + id;
+  made.state = state;
+  made.priority = priority;
+  made.created_unix_ms = 1'767'225'600'000;
+  made.updated_unix_ms = made.created_unix_ms;
+  for (std::string& other : depends_on) made.depends_on.push_back({std::move(other)});
+  return made;
+}
+
+Catalog catalog_of(std::vector<Item> cards, std::vector<BrokenItem> broken = {}) {
+  std::ranges::sort(cards, {}, &Item::id);
+  return Catalog::of(cards, broken, Workflow::standard()).value();
+}
+
+std::vector<std::string> ids(const Catalog& catalog, const std::vector<std::uint32_t>& numbers) {
+  std::vector<std::string> all;
+  for (const std::uint32_t number : numbers) all.push_back(catalog.id(number).value());
+  return all;
+}
+
+std::vector<std::string> ready(const Catalog& catalog) {
+  return ids(catalog, catalog.ready(SIZE_MAX).value());
+}
+
+TEST(Catalog, FindsItemsByIdAndByBeginning) {
+  const Catalog catalog = catalog_of({item("b-2"), item("a-1"), item("b-1"), item("c")});
+  EXPECT_EQ(catalog.card(catalog.find("b-1").value().value()).value(), item("b-1"));
+  EXPECT_FALSE(catalog.find("b").value());
+  EXPECT_FALSE(catalog.find("d").value());
+  EXPECT_EQ(ids(catalog, catalog.starting_with("b-", 9).value()),
+            (std::vector<std::string>{"b-1", "b-2"}));
+  EXPECT_EQ(ids(catalog, catalog.starting_with("", 2).value()),
+            (std::vector<std::string>{"a-1", "b-1"}));
+}
+
+TEST(Catalog, OffersWhatIsOpenAndWaitsForNothing) {
+  const Catalog catalog = catalog_of({item("a", {}, "done"), item("b", {"a"}), item("c", {"b"}),
+                                      item("d", {"ghost"}), item("e", {}, "ready", 0)});
+  EXPECT_EQ(ready(catalog), (std::vector<std::string>{"e", "b"}));
+}
+
+TEST(Catalog, LetsALaterItemSatisfyAnIdThatNoneHad) {
+  Catalog catalog = catalog_of({item("a", {"ghost"})});
+  EXPECT_TRUE(ready(catalog).empty());
+  CatalogChange change;
+  change.cards = {item("ghost", {}, "done")};
+  ASSERT_TRUE(catalog.apply(change));
+  EXPECT_EQ(ready(catalog), (std::vector<std::string>{"a"}));
+  CatalogChange back;
+  back.gone = {{"ghost"}};
+  ASSERT_TRUE(catalog.apply(back));
+  EXPECT_TRUE(ready(catalog).empty());
+  EXPECT_FALSE(catalog.find("ghost").value());
+}
+
+TEST(Catalog, IsNoneWhenItsImageIsDamaged) {
+  const std::string image =
+      catalog_image({item("a"), item("b", {"a"})}, {}, Workflow::standard(), "c");
+  ASSERT_TRUE(Catalog::of_image(image, Workflow::standard()));
+  for (std::size_t length = 0; length < image.size(); ++length)
+    EXPECT_FALSE(Catalog::of_image(image.substr(0, length), Workflow::standard())) << length;
+  for (std::size_t at = 0; at < sizeof(CatalogHeader); ++at) {
+    std::string spoilt = image;
+    spoilt[at] = static_cast<char>(spoilt[at] ^ 1);
+    EXPECT_FALSE(Catalog::of_image(spoilt, Workflow::standard())) << at;
+  }
+}
+
+// Whatever stands in the parts: an answer or an error, and never a read outside.
+TEST(CatalogImage, SpoiltAnywhereIsAnsweredOrRefused) {
+  EXPECT_PROPERTY(300, 50, [] {
+    std::string image =
+        catalog_image({item("a"), item("b", {"a", "x"}), item("c", {"b"})},
+                      {{.file = "f", .line = 1, .why = "w"}}, Workflow::standard(), "c");
+    const auto at = *rc::gen::inRange<std::size_t>(sizeof(CatalogHeader), image.size());
+    image[at] = *rc::gen::arbitrary<char>();
+    const Result<Catalog> catalog = Catalog::of_image(image, Workflow::standard());
+    RC_ASSERT(catalog.has_value());
+    (void)catalog->find("b");
+    (void)catalog->starting_with("", 9);
+    (void)catalog->cards();
+    (void)catalog->broken();
+    (void)catalog->columns();
+    for (std::uint32_t number = 0; number < catalog->size(); ++number) (void)catalog->card(number);
+  });
+}
+
+TEST(Catalog, KeepsOtherWorkflowsApart) {
+  const std::string image = catalog_image({item("a")}, {}, Workflow::standard(), "c");
+  const Catalog other = Catalog::of_image(image, Workflow::folders()).value();
+  EXPECT_TRUE(ready(other).empty()) << "folders has no state called ready";
+}
+
+TEST(CatalogChange, ComesBackFromItsLine) {
+  const CatalogStep step{.from = "1",
+                         .to = "2",
+                         .change = {.cards = {item("a", {"b"})},
+                                    .gone = {{"c"}},
+                                    .broken = {{.file = "x", .line = 3, .why = "no"}},
+                                    .mended = {"y"}}};
+  const std::optional<CatalogStep> back = step_from(to_line(step));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->from + back->to, "12");
+  EXPECT_EQ(back->change.cards, step.change.cards);
+  EXPECT_EQ(back->change.gone, step.change.gone);
+  EXPECT_EQ(back->change.broken, step.change.broken);
+  EXPECT_EQ(back->change.mended, step.change.mended);
+  const std::string line = to_line(step);
+  for (std::size_t length = 0; length + 1 < line.size(); ++length)
+    EXPECT_FALSE(step_from(line.substr(0, length))) << length;
+}
+
+Item any_item(const std::string& id) {
+  Item made = item(id);
+  made.state = *rc::gen::element<std::string>("ready", "done", "rejected", "in_review", "pending");
+  made.priority = *rc::gen::inRange(0, kPriorityLeast + 1);
+  if (*rc::gen::arbitrary<bool>()) made.estimate_min = *rc::gen::inRange(1, 100);
+  made.created_unix_ms += *rc::gen::inRange(0, 5);
+  for (const int other : *rc::gen::container<std::set<int>>(rc::gen::inRange(0, 12)))
+    made.depends_on.push_back({fmt::format("i{}", other)});
+  return made;
+}
+
+// Changes put over an image say the same as an image made of everything.
+TEST(Catalog, SaysTheSameWithChangesOverItAsMadeAnew) {
+  EXPECT_PROPERTY(300, 30, [] {
+    std::map<std::string, Item> now;
+    const auto begin = *rc::gen::container<std::set<int>>(rc::gen::inRange(0, 12));
+    for (const int n : begin) {
+      const std::string id = fmt::format("i{}", n);
+      now[id] = any_item(id);
+    }
+    const auto all = [&] {
+      std::vector<Item> cards;
+      for (const auto& [id, card] : now) cards.push_back(card);
+      return cards;
+    };
+    Catalog catalog = catalog_of(all());
+    const int steps = *rc::gen::inRange(0, 6);
+    for (int step = 0; step < steps; ++step) {
+      CatalogChange change;
+      const std::string id = fmt::format("i{}", *rc::gen::inRange(0, 14));
+      if (*rc::gen::inRange(0, 3) == 0) {
+        change.gone = {{id}};
+        now.erase(id);
+      } else {
+        now[id] = any_item(id);
+        change.cards = {now[id]};
+      }
+      RC_ASSERT(catalog.apply(std::move(change)).has_value());
+    }
+    const Catalog anew = catalog_of(all());
+    RC_ASSERT(catalog.cards().value() == all());
+    RC_ASSERT(ids(catalog, catalog.starting_with("i1", 99).value()) ==
+              ids(anew, anew.starting_with("i1", 99).value()));
+    // Numbers differ, and equal items are told apart by them: compare what decides before.
+    const auto ranks = [](const Catalog& from) {
+      std::multiset<std::string> texts;
+      for (const std::string& id : ready(from)) texts.insert(id);
+      return texts;
+    };
+    RC_ASSERT(ranks(catalog) == ranks(anew));
+  });
+}
+
+}  // namespace
+}  // namespace dibs
