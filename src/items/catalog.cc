@@ -33,6 +33,12 @@ class BytesFile final : public File {
   std::string bytes_;
 };
 
+std::vector<std::string_view> lines_in(std::string_view text) {
+  std::vector<std::string_view> lines = split(text, '\n');
+  lines.pop_back();  // what comes after the last newline
+  return lines;
+}
+
 }  // namespace
 
 Error damaged_catalog() {
@@ -73,10 +79,8 @@ Result<std::string_view> Catalog::text(Part part, std::uint64_t from, std::uint6
 }
 
 std::vector<std::string> Catalog::texts(Part part) const {
-  std::vector<std::string> texts;
-  for (const std::string_view line : split(this->part(part), '\n')) texts.emplace_back(line);
-  texts.pop_back();  // what comes after the last newline
-  return texts;
+  const std::vector<std::string_view> lines = lines_in(this->part(part));
+  return {lines.begin(), lines.end()};
 }
 
 template <class T>
@@ -130,6 +134,31 @@ Result<Item> Catalog::card(std::uint32_t item) const {
   Result<Item> card = item_from_json(*json);
   if (!card) return fail(damaged_catalog());
   return card;
+}
+
+Result<Catalog::Words> Catalog::words(std::uint32_t item) const {
+  if (const Over* found = over(item); found != nullptr) {
+    if (!found->card) return Words{};
+    return Words{.type = found->card->type,
+                 .labels = {found->card->labels.begin(), found->card->labels.end()}};
+  }
+  const Result<std::string_view> text = nth_text<std::uint32_t>(Part::word_ends, Part::words, item);
+  if (!text) return fail(text.error());
+  std::vector<std::string_view> lines = lines_in(*text);
+  if (lines.empty()) return fail(damaged_catalog());
+  const std::string_view type = lines.front();
+  lines.erase(lines.begin());
+  return Words{.type = type, .labels = std::move(lines)};
+}
+
+Result<std::vector<std::string_view>> Catalog::files(std::uint32_t item) const {
+  if (const Over* found = over(item); found != nullptr) {
+    if (!found->card) return std::vector<std::string_view>();
+    return std::vector<std::string_view>(found->card->files.begin(), found->card->files.end());
+  }
+  const Result<std::string_view> text = nth_text<std::uint32_t>(Part::file_ends, Part::files, item);
+  if (!text) return fail(text.error());
+  return lines_in(*text);
 }
 
 Result<std::uint32_t> Catalog::first_not_below(std::string_view id) const {

@@ -45,6 +45,9 @@ class Catalog {
   [[nodiscard]] std::string commit() const { return std::string(header_.commit()); }
   // Later changes win. Comes before any question.
   [[nodiscard]] Done apply(CatalogChange change);
+  // Which commit it shows by now, for whoever made it to know again.
+  [[nodiscard]] const std::string& shows() const { return shows_; }
+  void now_shows(std::string commit) { shows_ = std::move(commit); }
   [[nodiscard]] std::size_t changed() const { return over_.size(); }
 
   // Numbers go up to this; some of them may be gone.
@@ -56,6 +59,13 @@ class Catalog {
                                                                  std::size_t most) const;
   [[nodiscard]] Result<std::string> id(std::uint32_t item) const;
   [[nodiscard]] Result<Item> card(std::uint32_t item) const;
+  // Parts of a card, without reading the rest of it. The views last as long as the catalog.
+  struct Words {
+    std::string_view type;
+    std::vector<std::string_view> labels;
+  };
+  [[nodiscard]] Result<Words> words(std::uint32_t item) const;
+  [[nodiscard]] Result<std::vector<std::string_view>> files(std::uint32_t item) const;
   // By id, those that are gone left out.
   [[nodiscard]] Result<std::vector<Item>> cards() const;
   // What can be taken, best first; at most so many.
@@ -103,6 +113,7 @@ class Catalog {
 
   std::unique_ptr<File> image_;
   std::string_view bytes_;  // the image's
+  std::string shows_;
   CatalogHeader header_;
   const Workflow* workflow_;
   std::map<std::string, Over, std::less<>> over_;  // by id

@@ -51,6 +51,12 @@ Result<std::optional<CatalogCache::Led>> CatalogCache::led(const std::string& go
 }
 
 Result<Catalog> CatalogCache::at(const std::string& commit, const Workflow& workflow) {
+  Result<Catalog> catalog = find(commit, workflow);
+  if (catalog) catalog->now_shows(commit);
+  return catalog;
+}
+
+Result<Catalog> CatalogCache::find(const std::string& commit, const Workflow& workflow) {
   if (commit.empty()) return Catalog::of({}, {}, workflow);
   Result<std::optional<Led>> led = this->led(commit, workflow);
   if (!led) return fail(led.error());

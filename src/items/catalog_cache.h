@@ -40,6 +40,7 @@ class CatalogCache {
     bool whole = true;      // false: a line was cut short
   };
 
+  [[nodiscard]] Result<Catalog> find(const std::string& commit, const Workflow& workflow);
   [[nodiscard]] Result<std::optional<Led>> led(const std::string& goal, const Workflow& workflow);
   [[nodiscard]] Result<std::optional<CatalogStep>> step_between(const std::string& from,
                                                                 const std::string& to);

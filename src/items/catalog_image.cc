@@ -27,6 +27,10 @@ struct Columns {
   std::string ids;
   std::vector<std::uint8_t> states;
   std::vector<std::uint32_t> row_ends;
+  std::vector<std::uint32_t> word_ends;
+  std::string words;
+  std::vector<std::uint32_t> file_ends;
+  std::string files;
   std::vector<std::uint64_t> card_ends;
   std::string cards;
   std::vector<std::string> state_names;
@@ -59,6 +63,12 @@ void add_dependencies(Columns& columns, const std::vector<Item>& cards, const It
   columns.for_order.first.push_back(end);
 }
 
+std::string lines_of(const std::vector<std::string>& texts) {
+  std::string lines;
+  for (const std::string& text : texts) lines += text + '\n';
+  return lines;
+}
+
 Columns columns_of(const std::vector<Item>& cards, const Workflow& workflow) {
   Columns columns;
   columns.for_order.first.push_back(0);
@@ -72,16 +82,14 @@ Columns columns_of(const std::vector<Item>& cards, const Workflow& workflow) {
         static_cast<std::uint32_t>(item.estimate_min.value_or(0)));
     columns.for_order.created_unix_ms.push_back(item.created_unix_ms);
     add_dependencies(columns, cards, item);
+    columns.words += item.type + '\n' + lines_of(item.labels);
+    columns.word_ends.push_back(static_cast<std::uint32_t>(columns.words.size()));
+    columns.files += lines_of(item.files);
+    columns.file_ends.push_back(static_cast<std::uint32_t>(columns.files.size()));
     columns.cards += item_card(item);
     columns.card_ends.push_back(columns.cards.size());
   }
   return columns;
-}
-
-std::string lines_of(const std::vector<std::string>& texts) {
-  std::string lines;
-  for (const std::string& text : texts) lines += text + '\n';
-  return lines;
 }
 
 std::string lines_of(const std::vector<BrokenItem>& all) {
@@ -135,6 +143,10 @@ std::string catalog_image(const std::vector<Item>& cards, const std::vector<Brok
                                                        bytes_of(order.depends_on),
                                                        bytes_of(ready),
                                                        bytes_of(standings.path_lengths),
+                                                       bytes_of(columns.word_ends),
+                                                       columns.words,
+                                                       bytes_of(columns.file_ends),
+                                                       columns.files,
                                                        bytes_of(columns.card_ends),
                                                        columns.cards,
                                                        names,

@@ -29,13 +29,17 @@ enum class Part : std::uint8_t {
   depends_on,    // u32 each: item numbers, kNoItem for an id that no item has
   ready,         // u32 each: what can be taken, best first
   path_lengths,  // u32 each: how many unfinished items wait behind it, at the longest
+  word_ends,     // u32 each: where in `words` each ends
+  words,         // text: the type and the labels of each, a line each
+  file_ends,     // u32 each: where in `files` each ends
+  files,         // text: the globs of each, a line each
   card_ends,     // u64 each: where in `cards` each ends
   cards,         // JSON, one after the other
   state_names,   // a line each
   dangling,      // a line each: the ids that kNoItem stands for, in the order of `depends_on`
   broken,        // a line of JSON each
 };
-inline constexpr std::size_t kPartCount = 15;
+inline constexpr std::size_t kPartCount = 19;
 
 struct CatalogHeader {
   std::array<char, 8> magic;

@@ -10,6 +10,8 @@ Result<Catalog> ItemSource::catalog(const Workflow& workflow) {
   return Catalog::of(cards, list->broken, workflow);
 }
 
+Result<bool> ItemSource::is_up_to_date(const Catalog& /*catalog*/) { return false; }
+
 Result<std::optional<ItemSource::Prepared>> ItemSource::prepare(const Batch& /*batch*/) {
   return std::nullopt;
 }

@@ -50,6 +50,9 @@ class ItemSource {
   // The same, ready to be asked. A source that can tell what changed does not read everything
   // again.
   [[nodiscard]] virtual Result<Catalog> catalog(const Workflow& workflow);
+  // Whether nothing has changed since a catalog was made; false also where only reading everything
+  // could tell.
+  [[nodiscard]] virtual Result<bool> is_up_to_date(const Catalog& catalog);
   // These, whole; one that is not there is left out, one that is broken is an error.
   [[nodiscard]] virtual Result<std::vector<StoredItem>> read(const std::vector<ItemId>& ids) = 0;
 

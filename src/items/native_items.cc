@@ -35,6 +35,12 @@ Result<Catalog> NativeItems::catalog(const Workflow& workflow) {
   return cache_.at(*commit, workflow);
 }
 
+Result<bool> NativeItems::is_up_to_date(const Catalog& catalog) {
+  const Result<std::string> commit = tip();
+  if (!commit) return fail(commit.error());
+  return *commit == catalog.shows();
+}
+
 Result<std::vector<StoredItem>> NativeItems::read(const std::vector<ItemId>& ids) {
   const Result<std::string> commit = tip();
   if (!commit) return fail(commit.error());

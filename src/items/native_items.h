@@ -34,6 +34,7 @@ class NativeItems final : public ItemSource {
 
   [[nodiscard]] Result<ItemList> read_all() override;
   [[nodiscard]] Result<Catalog> catalog(const Workflow& workflow) override;
+  [[nodiscard]] Result<bool> is_up_to_date(const Catalog& catalog) override;
   [[nodiscard]] Result<std::vector<StoredItem>> read(const std::vector<ItemId>& ids) override;
   [[nodiscard]] Result<bool> write(const Batch& batch) override;
   [[nodiscard]] Result<std::vector<ItemRevision>> history(const ItemId& id,

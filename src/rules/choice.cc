@@ -68,7 +68,7 @@ class Choosing {
   // The best first. Later windows come after all of the earlier ones.
   [[nodiscard]] std::vector<Scored> next_window() {
     std::vector<Scored> window;
-    for (; at_ < candidates_.order.size() && window.size() < kWindow; ++at_) {
+    for (; at_ < candidates_.order.size() && window.size() < candidates_.window; ++at_) {
       if (std::optional<Scored> scored = offer(candidates_.order[at_])) {
         window.push_back(std::move(*scored));
       }

@@ -33,6 +33,8 @@ struct Candidates {
   std::function<Asked(ItemNumber)> asked;
   // A path that its globs share with what somebody holds, and by whom, in words.
   std::function<std::optional<std::string>(ItemNumber)> overlaps;
+  // How many are weighed against each other; fewer where nothing could change their order.
+  std::size_t window = kWindow;
 };
 
 /// What happens to items that overlap when there are no others.

@@ -85,7 +85,7 @@ std::int64_t success_part(const Weights& weights, const Worker& worker, std::str
 
 }  // namespace
 
-std::vector<std::string_view> needs_of(std::span<const std::string> labels) {
+std::vector<std::string_view> needs_of(std::span<const std::string_view> labels) {
   std::vector<std::string_view> needs;
   for (const std::string_view label : labels) {
     if (label.starts_with(kNeeds)) needs.push_back(label.substr(kNeeds.size()));

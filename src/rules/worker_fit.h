@@ -57,7 +57,7 @@ struct Asked {
 };
 
 // The X of each label needs:X.
-[[nodiscard]] std::vector<std::string_view> needs_of(std::span<const std::string> labels);
+[[nodiscard]] std::vector<std::string_view> needs_of(std::span<const std::string_view> labels);
 
 // Whether the worker has all that the item needs. What it has not is not offered to it.
 [[nodiscard]] bool suits(const Worker& worker, const Asked& asked);

@@ -71,7 +71,7 @@ TEST(WorkerFit, ShorterAndOlderIsMoreUpToFivePoints) {
 }
 
 TEST(WorkerFit, NeedsAreTheLabelsThatSaySo) {
-  const std::vector<std::string> labels{"needs:rust", "ui", "needs:gpu", "unneeds:x"};
+  const std::vector<std::string_view> labels{"needs:rust", "ui", "needs:gpu", "unneeds:x"};
   EXPECT_EQ(needs_of(labels), (std::vector<std::string_view>{"rust", "gpu"}));
 }
 

@@ -16,15 +16,15 @@ namespace dibs::verbs {
 
 namespace {
 
-constexpr int kTriesMax = 1000;  // races lost, each for another item
-constexpr std::size_t kLookAhead = kWindow;
+constexpr int kTriesMax = 1000;        // races lost, each for another item
+constexpr std::size_t kFirstLook = 8;  // leases that are asked for at once; then more
 
 /// The candidates of one call, and what was learnt about them so far. Everything is asked when its
 /// turn comes, and once.
 class Field {
  public:
-  Field(Workspace& workspace, const OpenedItems& items, Catalog catalog, const Next& request)
-      : workspace_(workspace), items_(items), catalog_(std::move(catalog)), request_(request) {}
+  Field(Workspace& workspace, Catalog catalog, const Next& request)
+      : workspace_(workspace), catalog_(std::move(catalog)), request_(request) {}
 
   [[nodiscard]] Done open() {
     Result<Catalog::ReadyOrder> order = catalog_.ready_order();
@@ -36,7 +36,9 @@ class Field {
     return {};
   }
 
-  [[nodiscard]] Result<Choice> choose(const Worker& worker, const Schedule& schedule) {
+  [[nodiscard]] Result<Choice> choose(const std::optional<Worker>& worker,
+                                      const Schedule& schedule) {
+    weighs_ = worker.has_value();
     const Candidates candidates{.order = order_.items,
                                 .columns = {.priority = columns_->priorities,
                                             .path_length = order_.path_lengths,
@@ -44,8 +46,9 @@ class Field {
                                             .created_unix_ms = columns_->created_unix_ms},
                                 .is_taken = [this](ItemNumber item) { return is_taken(item); },
                                 .asked = [this](ItemNumber item) { return asked(item); },
-                                .overlaps = [this](ItemNumber item) { return overlaps(item); }};
-    Choice choice = dibs::choose(candidates, worker, schedule,
+                                .overlaps = [this](ItemNumber item) { return overlaps(item); },
+                                .window = weighs_ ? kWindow : kRunnersUpMax + 1};
+    Choice choice = dibs::choose(candidates, worker.value_or(Worker{}), schedule,
                                  {.now_unix_ms = workspace_.system().clock.now().unix_ms,
                                   .chance = workspace_.system().random.below(UINT32_MAX)});
     if (problem_) return fail(*problem_);
@@ -60,16 +63,10 @@ class Field {
  private:
   // The predicates of a choice cannot fail; what went wrong is told when it is over.
   template <class T>
-  T noted(const Result<T>& result, T fallback) {
-    if (result) return *result;
+  T noted(Result<T> result, T fallback) {
+    if (result) return *std::move(result);
     if (!problem_) problem_ = result.error();
     return fallback;
-  }
-
-  const Item& card(ItemNumber item) {
-    const auto known = cards_.find(item);
-    if (known != cards_.end()) return known->second;
-    return cards_.emplace(item, noted(catalog_.card(item), Item{})).first->second;
   }
 
   bool is_taken(ItemNumber item) {
@@ -79,72 +76,96 @@ class Field {
     return taken_[item];
   }
 
-  // One question to the store for the next few dozen.
+  // One question to the store for the next few; more of them when many of the best are held.
   void look_ahead(ItemNumber item) {
     const auto at = std::ranges::find(order_.items, item);
     std::vector<std::uint32_t> numbers;
-    for (auto next = at; next != order_.items.end() && numbers.size() < kLookAhead; ++next) {
+    for (auto next = at; next != order_.items.end() && numbers.size() < look_; ++next) {
       if (!taken_.contains(*next)) numbers.push_back(*next);
     }
+    look_ *= 2;
     const Taken held = noted(taken_of(workspace_, catalog_, numbers, 0), Taken{});
     for (const std::uint32_t number : numbers) {
-      const Item& known = card(number);
-      const bool unwanted = std::ranges::any_of(request_.labels, [&](const std::string& label) {
-        return std::ranges::find(known.labels, label) == known.labels.end();
-      });
-      taken_[number] = unwanted || held.contains(known.id.text);
+      const std::string id = noted(catalog_.id(number), std::string());
+      taken_[number] = is_unwanted(number) || held.contains(id);
     }
   }
 
+  bool is_unwanted(ItemNumber item) {
+    if (request_.labels.empty()) return false;
+    const Catalog::Words words = noted(catalog_.words(item), Catalog::Words{});
+    return std::ranges::any_of(request_.labels, [&](const std::string& label) {
+      return std::ranges::find(words.labels, label) == words.labels.end();
+    });
+  }
+
+  // Where workers are alike, nothing about an item can speak for one of them.
   Asked asked(ItemNumber item) {
-    const Item& known = card(item);
-    return {.type = known.type, .needs = needs_of(known.labels), .same_files = false};
+    if (!weighs_) return {};
+    const Catalog::Words words = noted(catalog_.words(item), Catalog::Words{});
+    return {.type = words.type, .needs = needs_of(words.labels), .same_files = false};
   }
 
   std::optional<std::string> overlaps(ItemNumber item) {
-    const Item& known = card(item);
-    if (known.files.empty()) return std::nullopt;
-    const Result<GlobSet> wanted = GlobSet::parse(known.files);
+    const auto files = noted(catalog_.files(item), std::vector<std::string_view>());
+    if (files.empty()) return std::nullopt;
+    const Result<GlobSet> wanted =
+        GlobSet::parse(std::vector<std::string>(files.begin(), files.end()));
     if (!wanted) return std::nullopt;  // nobody can say what it means
     learn_held();
     std::vector<std::string_view> texts;
     for (const HeldGlob& held : *held_) texts.push_back(held.glob);
-    const std::optional<HeldOverlap> found = first_overlap(texts, *wanted);
-    if (!found) return std::nullopt;
-    const HeldGlob& held = (*held_)[found->index];
-    return fmt::format("{} ({}, held by {})", found->overlap.path.value_or(held.glob), held.item,
-                       held.agent);
+    for (std::size_t from = 0; from < texts.size();) {
+      const std::optional<HeldOverlap> found = first_overlap(texts, *wanted, from);
+      if (!found) return std::nullopt;
+      const HeldGlob& held = (*held_)[found->index];
+      if (const std::optional<std::string> agent = holder_of(held.item))
+        return fmt::format("{} ({}, held by {})",
+                           found->overlap.path.value_or(std::string(held.glob)), held.item, *agent);
+      from = found->index + 1;
+    }
+    return std::nullopt;
   }
 
   struct HeldGlob {
-    std::string glob;
+    std::string_view glob;
     std::string item;
-    std::string agent;
   };
 
-  // What the items that somebody works on say they touch.
+  // What the items that somebody works on say they touch. Whether a lease has ended is asked of
+  // those alone that matter: reading one costs more than all globs together.
   void learn_held() {
     if (held_) return;
     held_.emplace();
-    const std::vector<ListedLease> leases = noted(list(workspace_, {}), std::vector<ListedLease>{});
-    for (const ListedLease& entry : leases) {
-      const std::optional<Resource> resource = resource_of(entry.resource);
+    const Result<Ledger*> ledger = workspace_.ledger();
+    if (!ledger) return;
+    const View view = noted((*ledger)->store().read(Selection::everything()), View{});
+    for (const Record& record : view.records) {
+      const std::optional<Resource> resource = resource_of(record.key);
       if (!resource || resource->kind != ResourceKind::item) continue;
       const auto number = noted(catalog_.find(resource->name), std::optional<std::uint32_t>());
       if (!number) continue;
-      for (const std::string& glob : card(*number).files)
-        held_->push_back({.glob = glob, .item = resource->name, .agent = entry.lease.agent.text});
+      for (const std::string_view glob :
+           noted(catalog_.files(*number), std::vector<std::string_view>()))
+        held_->push_back({.glob = glob, .item = resource->name});
     }
   }
 
+  std::optional<std::string> holder_of(const std::string& item) {
+    const auto leases =
+        noted(held_among(workspace_, {{"item:" + item}}), std::vector<ListedLease>());
+    if (leases.empty()) return std::nullopt;
+    return leases.front().lease.agent.text;
+  }
+
   Workspace& workspace_;
-  const OpenedItems& items_;
   Catalog catalog_;
   const Next& request_;
   Catalog::ReadyOrder order_;
   const ItemColumns* columns_ = nullptr;
   std::map<ItemNumber, bool> taken_;
-  std::map<ItemNumber, Item> cards_;
+  std::size_t look_ = kFirstLook;
+  bool weighs_ = false;
   std::optional<std::vector<HeldGlob>> held_;
   std::optional<Error> problem_;
 };
@@ -159,10 +180,10 @@ Error nothing_ready(const Next& request) {
 
 // Between the look and the lease somebody may have finished it, or reopened what it waits for.
 Result<bool> is_still_ready(const OpenedItems& items, const Catalog& seen, const ItemId& id) {
+  const Result<bool> unchanged = items.source->is_up_to_date(seen);
+  if (!unchanged || *unchanged) return unchanged;
   const Result<Catalog> now = items.catalog();
   if (!now) return fail(now.error());
-  if (!seen.commit().empty() && now->commit() == seen.commit() && now->changed() == seen.changed())
-    return true;
   const Result<std::optional<std::uint32_t>> number = now->find(id.text);
   if (!number) return fail(number.error());
   if (!number->has_value()) return false;
@@ -232,13 +253,13 @@ Result<NextItem> next(Workspace& workspace, const Next& request) {
   if (request.take != Next::Take::nothing) look_for_items(workspace);
   const Result<OpenedItems> items = open_items(workspace);
   if (!items) return fail(items.error());
-  const Result<Worker> worker = worker_asking(workspace);
+  const Result<std::optional<Worker>> worker = worker_asking(workspace);
   if (!worker) return fail(worker.error());
   const Result<Schedule> schedule = schedule_of(workspace);
   if (!schedule) return fail(schedule.error());
   Result<Catalog> catalog = items->catalog();
   if (!catalog) return fail(catalog.error());
-  Field field(workspace, *items, *std::move(catalog), request);
+  Field field(workspace, *std::move(catalog), request);
   if (Done opened = field.open(); !opened) return fail(opened.error());
   for (int tries = 0; tries < kTriesMax; ++tries) {
     Result<Choice> choice = field.choose(*worker, *schedule);

@@ -17,16 +17,16 @@ Result<std::optional<std::string>> agents_file(Workspace& workspace) {
 
 }  // namespace
 
-Result<Worker> worker_asking(Workspace& workspace) {
-  Worker worker;
+Result<std::optional<Worker>> worker_asking(Workspace& workspace) {
   const Result<std::optional<std::string>> toml = agents_file(workspace);
   if (!toml) return fail(toml.error());
-  if (!toml->has_value()) return worker;
+  if (!toml->has_value()) return std::nullopt;
   const Result<std::vector<AgentProfile>> profiles =
       parse_agent_profiles(**toml, ".dibs/agents.toml");
   if (!profiles) return fail(profiles.error());
   const Result<AgentId> agent = workspace.agent();
   if (!agent) return fail(agent.error());
+  Worker worker;
   worker.profile = profile_of(*profiles, *agent);
   const Result<std::vector<ListedLease>> held =
       list(workspace, {.agent_id = agent->text, .stale = false, .own_session = false});

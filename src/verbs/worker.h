@@ -2,14 +2,16 @@
 // and how its work ended so far.
 #pragma once
 
+#include <optional>
+
 #include "base/result.h"
 #include "rules/choice.h"
 #include "verbs/workspace.h"
 
 namespace dibs::verbs {
 
-// Without `.dibs/agents.toml` all workers are alike, and nothing more is looked up.
-[[nodiscard]] Result<Worker> worker_asking(Workspace& workspace);
+// Nothing without `.dibs/agents.toml`: then all workers are alike, and nothing is looked up.
+[[nodiscard]] Result<std::optional<Worker>> worker_asking(Workspace& workspace);
 
 // Weights and the rest, as the settings say.
 [[nodiscard]] Result<Schedule> schedule_of(Workspace& workspace);
