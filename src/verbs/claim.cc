@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "verbs/archived_tasks.h"
+#include "verbs/item_names.h"
 
 namespace dibs::verbs {
 
@@ -59,10 +60,13 @@ Takeover takeover_of(Strategy strategy) {
   return Takeover::ended_only;
 }
 
-Result<std::vector<Resource>> parse_resources(const std::vector<std::string>& texts) {
+Result<std::vector<Resource>> parse_resources(Workspace& workspace,
+                                              const std::vector<std::string>& texts) {
   std::vector<Resource> resources;
   for (const std::string& text : texts) {
     Result<Resource> resource = parse_resource(text);
+    if (!resource) return fail(resource.error());
+    resource = claimable(workspace, *std::move(resource));
     if (!resource) return fail(resource.error());
     resources.push_back(*std::move(resource));
   }
@@ -86,7 +90,7 @@ Result<AcquireRequest> rule_request(Workspace& workspace, const Acquire& request
   const std::int64_t ttl_secs =
       request.ttl_secs.value_or((*settings)->integer("coordination.default_ttl_secs"));
   if (Done checked = check_acquire(request, ttl_secs); !checked) return fail(checked.error());
-  Result<std::vector<Resource>> resources = parse_resources(request.resources);
+  Result<std::vector<Resource>> resources = parse_resources(workspace, request.resources);
   if (!resources) return fail(resources.error());
   Result<Claimant> who = request.elsewhere
                              ? workspace.claimant_in(request.elsewhere->worktree,
@@ -195,6 +199,11 @@ struct Asked {
 Result<Asked> asked_about(Workspace& workspace, const std::string& lease) {
   Result<LeaseRef> ref = parse_lease_ref(lease);
   if (!ref) return fail(ref.error());
+  if (auto* resource = std::get_if<Resource>(&*ref)) {
+    Result<Resource> whole = resolved(workspace, *std::move(resource));
+    if (!whole) return fail(whole.error());
+    ref = *std::move(whole);
+  }
   const Result<Ledger*> ledger = workspace.ledger();
   if (!ledger) return fail(ledger.error());
   Result<Claimant> who = workspace.claimant();
@@ -395,7 +404,9 @@ Result<HeldLease> downgrade(Workspace& workspace, const std::string& lease) {
 }
 
 Result<Status> status(Workspace& workspace, const std::string& text) {
-  const Result<Resource> resource = parse_resource(text);
+  Result<Resource> resource = parse_resource(text);
+  if (!resource) return fail(resource.error());
+  resource = resolved(workspace, *std::move(resource));
   if (!resource) return fail(resource.error());
   Result<std::vector<ListedLease>> leases = survey(workspace, Selection::of({resource->key()}));
   if (!leases) return fail(leases.error());

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "git/commits.h"
+#include "verbs/item_names.h"
 #include "verbs/landing.h"
 #include "verbs/target.h"
 #include "verbs/work_site.h"
@@ -145,7 +146,9 @@ Result<std::optional<Started>> started_before(Workspace& workspace, const Listed
 }  // namespace
 
 Result<Started> start(Workspace& workspace, const Start& request) {
-  const Result<Resource> item = parse_item(request.item);
+  Result<Resource> item = parse_item(request.item);
+  if (!item) return fail(item.error());
+  item = resolved(workspace, *std::move(item));
   if (!item) return fail(item.error());
   const Result<Surroundings> around = surroundings(workspace);
   if (!around) return fail(around.error());

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "verbs/claim.h"
+#include "verbs/item_names.h"
 #include "verbs/target.h"
 
 namespace dibs::verbs {
@@ -182,7 +183,9 @@ Result<WorkSite> find_work_site(Workspace& workspace, const std::optional<std::s
   if (item) {
     const Result<Resource> parsed = parse_item(*item);
     if (!parsed) return fail(parsed.error());
-    wanted = *parsed;
+    const Result<Resource> whole = resolved(workspace, *parsed);
+    if (!whole) return fail(whole.error());
+    wanted = *whole;
   }
   Result<std::vector<ListedLease>> leases = own_items(workspace, Whether::held);
   if (!leases) return fail(leases.error());
