@@ -77,11 +77,12 @@ Result<ItemSyncEnd> ItemSync::run(Begin begin) {
   const Result<std::unique_ptr<FileLock>> turn = parts_.files.lock(
       place_.directory + "/locks/items-sync.lock", Patience::wait, place_.file_mode);
   if (!turn) return fail(turn.error());
+  clear_dead_lock();
   ItemSyncEnd end;
   for (int tries = 0; tries < kTriesMax; ++tries) {
     if (tries > 0) pause(tries);
     if (tries > 0 || begin == Begin::fetch) {
-      if (Done fetched = fetch(); !fetched) return fail(fetched.error());
+      if (Done fetched = fetch(**turn); !fetched) return fail(fetched.error());
     }
     const Result<std::string> theirs = commit_at(as_seen());
     if (!theirs) return fail(theirs.error());
@@ -93,7 +94,7 @@ Result<ItemSyncEnd> ItemSync::run(Begin begin) {
     if (!pushed) return fail(pushed.error());
     switch (pushed->kind) {
       case PushEnd::Kind::moved: {
-        remember(move);
+        remember(move, **turn);
         const Result<std::size_t> count =
             count_between(parts_.git, place_.common_dir, move.from, move.to);
         if (!count) return fail(count.error());
@@ -112,13 +113,14 @@ Result<ItemSyncEnd> ItemSync::run(Begin begin) {
   return fail(too_contended(remote_));
 }
 
-Done ItemSync::fetch() const {
+Done ItemSync::fetch(const FileLock& turn) const {
   // With a star behind it, a ref that is not there is no error; and one that went is forgotten.
   GitProgram::Call fetch = call({"fetch", "--quiet", "--no-tags", "--no-write-fetch-head",
                                  "--no-recurse-submodules", "--prune", "--force", "--refmap=", "--",
                                  remote_.name, fmt::format("+{}*:{}*", there(), as_seen())});
   // The user's own settings decide how the remote is reached, not what else git does on the way.
   fetch.settings = {"gc.auto=0", "maintenance.auto=false", "fetch.writeCommitGraph=false"};
+  fetch.under = &turn;
   const Result<ProgramEnd> end = parts_.git.run(fetch);
   if (!end) return fail(end.error());
   return end->succeeded() ? Done{} : fail(unreadable(remote_, complaint_of(*end)));
@@ -199,9 +201,17 @@ Result<PushEnd> ItemSync::push(const RefMove& move) const {
 }
 
 // When that fails, the next fetch finds out.
-void ItemSync::remember(const RefMove& move) {
+void ItemSync::remember(const RefMove& move, const FileLock& turn) {
   GitLocalRefs refs(parts_.files, parts_.git, place_.common_dir);
-  (void)refs.move({{.name = as_seen(), .from = move.from, .to = move.to}}, "dibs: items sent");
+  (void)refs.move({{.name = as_seen(), .from = move.from, .to = move.to}}, "dibs: items sent",
+                  &turn);
+}
+
+// A git that is killed leaves its lock on the ref. This one only dibs moves, and whoever has the
+// turn is the only one at it; should it be another's after all, what was last seen is a guess
+// anyway, which the push finds out.
+void ItemSync::clear_dead_lock() {
+  (void)parts_.files.remove(fmt::format("{}/{}.lock", place_.common_dir, as_seen()));
 }
 
 void ItemSync::pause(int tries) {

@@ -62,7 +62,8 @@ class ItemSync {
   [[nodiscard]] std::string there() const { return remote_.prefix + "items"; }
   [[nodiscard]] std::string as_seen() const;
   [[nodiscard]] Result<std::string> commit_at(const std::string& ref) const;
-  [[nodiscard]] Done fetch() const;
+  // git goes on holding the turn if we are killed.
+  [[nodiscard]] Done fetch(const FileLock& turn) const;
   [[nodiscard]] Result<std::string> bring_in(const std::string& theirs, ItemSyncEnd& end);
   [[nodiscard]] Result<std::string> merge(const std::string& base, const std::string& ours,
                                           const std::string& theirs, ItemSyncEnd& end);
@@ -70,7 +71,8 @@ class ItemSync {
                                                const std::string& theirs) const;
   [[nodiscard]] Done move_here(const std::string& from, const std::string& to);
   [[nodiscard]] Result<PushEnd> push(const RefMove& move) const;
-  void remember(const RefMove& move);
+  void remember(const RefMove& move, const FileLock& turn);
+  void clear_dead_lock();
   void pause(int tries);
   [[nodiscard]] GitProgram::Call call(std::vector<std::string> arguments) const;
 

@@ -106,7 +106,7 @@ def every_setting_can_be_set_and_read_back():
     with Repo() as repo:
         for entry in repo.reply("config", "list")["settings"]:
             value = str(entry["value"]).lower() if isinstance(entry["value"], (bool, str)) else str(entry["value"] + 1)
-            value = {"worktree.mode": "off"}.get(entry["key"], other.get(value, value))
+            value = {"worktree.mode": "off", "items.sync": "manual"}.get(entry["key"], other.get(value, value))
             repo.run("config", "set", entry["key"], value).expect(0)
             check.equal(repo.run("config", "get", entry["key"]).expect(0).out.strip(), value, entry["key"])
 
