@@ -8,10 +8,12 @@
 // Sources keep what they do not understand, byte for byte.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -44,6 +46,15 @@ struct ItemRevision {
 class ItemSource {
  public:
   virtual ~ItemSource() = default;
+
+  // An id for something new, in the way of this source: aitasks has numbers, beads its prefix.
+  [[nodiscard]] virtual Result<ItemId> new_id(std::string_view title,
+                                              const std::array<std::uint8_t, 4>& chance) {
+    return make_item_id(title, chance);
+  }
+  // Whether a dependency on something that is neither there nor broken is over: in tools that pack
+  // away or delete what is finished.
+  [[nodiscard]] virtual bool forgets_what_is_done() const { return false; }
 
   // Everything there is; what is broken hides nothing else. Bodies may be left out.
   [[nodiscard]] virtual Result<ItemList> read_all() = 0;

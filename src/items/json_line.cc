@@ -76,10 +76,14 @@ std::optional<std::string_view> JsonLine::raw(std::string_view name) const {
 void JsonLine::set(std::string_view name, std::string_view json) {
   if (const Member* member = find(name)) {
     text_.replace(member->value, member->end - member->value, json);
+  } else if (members_.empty()) {
+    text_.insert(text_.find('{') + 1, json_string(name) + ":" + std::string(json));
   } else {
-    const std::string added = json_string(name) + ":" + std::string(json);
-    const bool first = members_.empty();
-    text_.insert(first ? text_.find('{') + 1 : members_.back().end, first ? added : "," + added);
+    // As far from the comma as the last one is.
+    const std::size_t last = members_.back().begin;
+    const std::size_t blank = text_.find_last_not_of(kSpace, last - 1) + 1;
+    const std::string space = text_.substr(blank, last - blank);
+    text_.insert(members_.back().end, "," + space + json_string(name) + ":" + std::string(json));
   }
   find_members();
 }

@@ -1,0 +1,101 @@
+#include "items/source_site.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+
+namespace dibs {
+
+namespace {
+
+constexpr char kFieldEnd = '\x1f';
+constexpr std::size_t kHistoryMax = 10'000;
+
+Result<FileKind> kind_at(FileSystem& files, const std::string& path) {
+  const Result<std::optional<FileStatus>> status = files.status(path);
+  if (!status) return fail(status.error());
+  return *status ? (*status)->kind : FileKind::other;
+}
+
+std::optional<ItemRevision> revision_of(std::string_view record) {
+  const std::vector<std::string_view> parts = split(trim(record), kFieldEnd);
+  if (parts.size() != 4) return std::nullopt;
+  const auto seconds = parse_unsigned(parts[1]).value_or(0);
+  return ItemRevision{.commit = std::string(parts[0]),
+                      .unix_ms = static_cast<std::int64_t>(seconds) * 1000,
+                      .by = std::string(parts[2]),
+                      .message = std::string(parts[3])};
+}
+
+}  // namespace
+
+Done read_folder(FileSystem& files, const std::string& folder, const std::string& below,
+                 const std::function<std::optional<ItemId>(std::string_view)>& wanted,
+                 FolderTexts& into) {
+  const std::string path = folder + "/" + below;
+  const Result<std::optional<FileStatus>> there = files.status(path.substr(0, path.size() - 1));
+  if (!there) return fail(there.error());
+  if (!*there) return {};
+  const Result<std::vector<std::string>> names = files.list(path.substr(0, path.size() - 1));
+  if (!names) return fail(names.error());
+  for (const std::string& name : *names) {
+    const std::optional<ItemId> id = wanted(below + name);
+    if (!id) continue;
+    if (into.files.size() == kSourceFilesMax)
+      return fail(ErrorKind::refused, fmt::format("{} has too many files", folder));
+    const auto text = files.read_file(path + name, kItemFileBytesMax);
+    if (text && *text) into.files.push_back({.name = below + name, .text = **text});
+    if (!text)
+      into.broken.push_back(
+          {.file = below + name, .line = 0, .why = text.error().message, .id = *id});
+  }
+  return {};
+}
+
+Result<std::vector<std::string>> folders_in(FileSystem& files, const std::string& folder) {
+  const Result<std::optional<FileStatus>> there = files.status(folder);
+  if (!there) return fail(there.error());
+  std::vector<std::string> folders;
+  if (!*there) return folders;
+  const Result<std::vector<std::string>> names = files.list(folder);
+  if (!names) return fail(names.error());
+  for (const std::string& name : *names) {
+    const Result<FileKind> kind = kind_at(files, folder + "/" + name);
+    if (kind && *kind == FileKind::directory) folders.push_back(name);
+  }
+  return folders;
+}
+
+Done write_below(FileSystem& files, const std::string& top, const TextFile& file) {
+  for (std::size_t slash = file.name.find('/'); slash != std::string::npos;
+       slash = file.name.find('/', slash + 1)) {
+    const std::string folder = top + "/" + file.name.substr(0, slash);
+    if (Done made = files.make_directory(folder, kSharedDirectory); !made) return made;
+  }
+  const std::string path = top + "/" + file.name;
+  const Result<std::optional<FileStatus>> there = files.status(path);
+  if (!there) return fail(there.error());
+  return files.replace_file(path, file.text, *there ? (*there)->mode : kSharedFile);
+}
+
+Result<std::vector<ItemRevision>> file_history(const SourceSite& site, const std::string& file,
+                                               const std::string& line, std::size_t most) {
+  std::vector<std::string> words{"log", "-z", "--format=%H%x1f%at%x1f%an%x1f%s",
+                                 fmt::format("--max-count={}", std::min(most, kHistoryMax))};
+  words.emplace_back(line.empty() ? "--follow" : "-G" + line);
+  words.insert(words.end(), {"HEAD", "--", file});
+  const Result<ProgramEnd> log = site.git.run({.git_dir = site.git_dir,
+                                               .arguments = std::move(words),
+                                               .input = {},
+                                               .work_tree = site.work_tree,
+                                               .environment = {"GIT_LITERAL_PATHSPECS=1"}});
+  if (!log) return fail(log.error());
+  std::vector<ItemRevision> history;
+  // Without a commit there is no history either.
+  for (const std::string_view record : split(log->succeeded() ? log->out : "", '\0')) {
+    if (auto revision = revision_of(record)) history.push_back(*std::move(revision));
+  }
+  return history;
+}
+
+}  // namespace dibs

@@ -1,0 +1,30 @@
+// Items as JSON files in the work tree, one each: .dibs/items/<id>.json.
+#pragma once
+
+#include "items/source_site.h"
+
+namespace dibs {
+
+// The file with the item in it as it is now: members that did not change keep their bytes.
+[[nodiscard]] Result<std::string> edited_item_file(std::string_view text, const Item& item);
+
+class TreeSource final : public ItemSource {
+ public:
+  // `folder` is below the work tree.
+  TreeSource(SourceSite site, std::string folder = ".dibs/items")
+      : site_(std::move(site)), folder_(std::move(folder)) {}
+
+  [[nodiscard]] Result<ItemList> read_all() override;
+  [[nodiscard]] Result<std::vector<StoredItem>> read(const std::vector<ItemId>& ids) override;
+  [[nodiscard]] Result<bool> write(const Batch& batch) override;
+  [[nodiscard]] Result<std::vector<ItemRevision>> history(const ItemId& id,
+                                                          std::size_t most) override;
+
+ private:
+  [[nodiscard]] std::string file_of(const ItemId& id) const;
+
+  SourceSite site_;
+  std::string folder_;
+};
+
+}  // namespace dibs
