@@ -159,9 +159,9 @@ Result<std::optional<std::string>> BeadsFile::changed(
       return fail(ErrorKind::refused,
                   fmt::format("{} was deleted in beads", printable(change.item.id.text)),
                   "choose another id");
-    const Result<Standing> standing = standing_of(change, found, broken_);
+    const Result<Comparison> standing = standing_of(change, found, broken_);
     if (!standing) return fail(standing.error());
-    if (*standing == Standing::moved) return std::nullopt;
+    if (*standing == Comparison::moved) return std::nullopt;
     Result<std::string> line = changed_line(change);
     if (!line) return fail(line.error());
     const Issue* issue = find(change.item.id);

@@ -69,15 +69,16 @@ const FoundItem* find_item(const std::vector<FoundItem>& found, const ItemId& id
 
 std::string version_of(std::string_view text) { return sha256_hex(text); }
 
-Result<Standing> standing_of(const ItemSource::Change& change, const std::vector<FoundItem>& found,
-                             const std::vector<BrokenItem>& broken) {
+Result<Comparison> standing_of(const ItemSource::Change& change,
+                               const std::vector<FoundItem>& found,
+                               const std::vector<BrokenItem>& broken) {
   if (Done checked = check_item(change.item); !checked) return fail(checked.error());
   const auto bad = std::ranges::find(broken, change.item.id, &BrokenItem::id);
   if (bad != broken.end()) return refuse_broken(*bad);
   const FoundItem* there = find_item(found, change.item.id);
   const bool fits = change.expected ? there != nullptr && there->stored.version == *change.expected
                                     : there == nullptr;
-  return fits ? Standing::as_expected : Standing::moved;
+  return fits ? Comparison::as_expected : Comparison::moved;
 }
 
 Done check_batch(const std::vector<ItemSource::Change>& changes) {

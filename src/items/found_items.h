@@ -49,11 +49,11 @@ void set_duplicates_aside(std::vector<FoundItem>& found, std::vector<BrokenItem>
 // The version of something stored as this text.
 [[nodiscard]] std::string version_of(std::string_view text);
 
-enum class Standing { as_expected, moved };
+enum class Comparison { as_expected, moved };
 // Whether a change still fits what is there; an error when that is broken, or the change no item.
-[[nodiscard]] Result<Standing> standing_of(const ItemSource::Change& change,
-                                           const std::vector<FoundItem>& found,
-                                           const std::vector<BrokenItem>& broken);
+[[nodiscard]] Result<Comparison> standing_of(const ItemSource::Change& change,
+                                             const std::vector<FoundItem>& found,
+                                             const std::vector<BrokenItem>& broken);
 // No item may be changed twice at once.
 [[nodiscard]] Done check_batch(const std::vector<ItemSource::Change>& changes);
 

@@ -93,9 +93,9 @@ Result<std::optional<TaskFolder::Writes>> TaskFolder::changes(
   for (const ItemSource::Change& change : changes)
     largest = std::max(largest, task_number(change.item.id).value_or(0));
   for (const ItemSource::Change& change : changes) {
-    const Result<Standing> standing = standing_of(change, found_, broken_);
+    const Result<Comparison> standing = standing_of(change, found_, broken_);
     if (!standing) return fail(standing.error());
-    if (*standing == Standing::moved) return std::nullopt;
+    if (*standing == Comparison::moved) return std::nullopt;
     const bool needs_number = !change.expected && !task_number(change.item.id);
     if (needs_number) aliases.add(next_task(largest++), change.item.id);
   }

@@ -126,9 +126,9 @@ Result<bool> TreeSource::write(const Batch& batch) {
     if (!stored) return fail(stored.error());
     std::vector<FoundItem> found;
     for (const StoredItem& one : *stored) found.push_back({.stored = one});
-    const Result<Standing> standing = standing_of(change, found, {});
+    const Result<Comparison> standing = standing_of(change, found, {});
     if (!standing) return fail(standing.error());
-    if (*standing == Standing::moved) return false;
+    if (*standing == Comparison::moved) return false;
     const std::string name = file_of(change.item.id);
     const auto text = site_.files.read_file(site_.work_tree + "/" + name, kItemFileBytesMax);
     if (!text) return fail(text.error());

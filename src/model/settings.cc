@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::int64_t kDaySecs = 86'400;
 
-constexpr std::array<SettingSpec, 40> kSpecs{{
+constexpr std::array<SettingSpec, 42> kSpecs{{
     {.key = "coordination.default_ttl_secs",
      .type = SettingType::integer,
      .fallback = "600",
@@ -129,6 +129,16 @@ constexpr std::array<SettingSpec, 40> kSpecs{{
      .fallback = "",
      .meaning = "the branch that work starts from and lands on; when empty, the remote's own, main "
                 "or master"},
+    {.key = "items.source",
+     .type = SettingType::choice,
+     .fallback = "native",
+     .choices = "native|tree|aitasks|beads",
+     .meaning = "where items are kept: dibs' own ref, .dibs/items/*.json, aitasks/*.md or "
+                ".beads/issues.jsonl in the work tree"},
+    {.key = "items.path",
+     .type = SettingType::path,
+     .fallback = "",
+     .meaning = "the file or folder of that source, when it is not the usual one"},
     {.key = "items.require",
      .type = SettingType::boolean,
      .fallback = "false",

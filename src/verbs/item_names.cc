@@ -20,6 +20,9 @@ Result<bool> has_items(Workspace& workspace) {
   if (!directory) return fail(directory.error());
   const Result<const Repository*> repository = workspace.repository();
   if (!repository) return fail(repository.error());
+  const Result<const Settings*> settings = workspace.settings();
+  if (!settings) return fail(settings.error());
+  if ((*settings)->text("items.source") != "native") return true;
   for (const std::string& path :
        {*directory + "/items.index", (*repository)->common_dir + "/" + kItemsRef}) {
     const Result<std::optional<FileStatus>> there = workspace.system().files.status(path);

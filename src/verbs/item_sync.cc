@@ -91,6 +91,8 @@ std::optional<Automatic> automatic(Workspace& workspace) {
   const Result<std::string> directory = workspace.directory();
   if (!settings || !backend || !directory) return std::nullopt;
   if (!(*backend)->is_remote || (*settings)->text("items.sync") != "auto") return std::nullopt;
+  // What lies in the work tree goes with its commits.
+  if ((*settings)->text("items.source") != "native") return std::nullopt;
   return Automatic{.remote = std::string((*settings)->text("store.remote")),
                    .directory = *directory,
                    .every_ms = (*settings)->integer("items.sync_secs") * 1000};

@@ -46,10 +46,13 @@ std::vector<ItemId> ids_among(const Item& item, const Catalog& catalog,
   return ids;
 }
 
-Result<Item> made_from(Workspace& workspace, const Catalog& catalog, const NewItem& request) {
+Result<Item> made_from(Workspace& workspace, OpenedItems& items, const Catalog& catalog,
+                       const NewItem& request) {
+  Result<ItemId> id = items.source->new_id(request.title, workspace.system().random.bytes<4>());
+  if (!id) return fail(id.error());
   Result<std::vector<ItemId>> depends_on = ids_of(catalog, request.depends_on);
   if (!depends_on) return fail(depends_on.error());
-  Item item{.id = make_item_id(request.title, workspace.system().random.bytes<4>()),
+  Item item{.id = *std::move(id),
             .title = request.title,
             .body = request.body,
             .state = {},
@@ -126,7 +129,7 @@ Result<ShownItem> add_item(Workspace& workspace, const NewItem& request) {
   const Result<std::vector<Item>> added =
       add_items(workspace, *items, "add: " + request.title,
                 [&](const Catalog& catalog) -> Result<std::vector<Item>> {
-                  Result<Item> item = made_from(workspace, catalog, request);
+                  Result<Item> item = made_from(workspace, *items, catalog, request);
                   if (!item) return fail(item.error());
                   return std::vector<Item>{*std::move(item)};
                 });

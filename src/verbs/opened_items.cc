@@ -3,7 +3,10 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "items/aitasks_source.h"
+#include "items/beads_source.h"
 #include "items/native_items.h"
+#include "items/tree_source.h"
 
 namespace dibs::verbs {
 
@@ -21,6 +24,41 @@ Result<Workflow> read_workflow(Workspace& workspace) {
   if (!text) return fail(text.error());
   if (!text->has_value()) return Workflow::standard();
   return Workflow::parse(**text, ".dibs/workflow.toml");
+}
+
+Result<std::unique_ptr<ItemSource>> own_items_of(Workspace& workspace) {
+  const Result<std::string> directory = workspace.directory();
+  if (!directory) return fail(directory.error());
+  const Result<const Repository*> repository = workspace.repository();
+  if (!repository) return fail(repository.error());
+  return std::make_unique<NativeItems>(workspace.system().files, workspace.system().git,
+                                       CatalogCache::Place{.directory = *directory,
+                                                           .common_dir = (*repository)->common_dir,
+                                                           .file_mode = workspace.file_mode()});
+}
+
+template <class Source>
+std::unique_ptr<ItemSource> made(const SourceSite& site, const std::string& path) {
+  return path.empty() ? std::make_unique<Source>(site) : std::make_unique<Source>(site, path);
+}
+
+Result<std::unique_ptr<ItemSource>> items_in_tree(Workspace& workspace, std::string_view kind,
+                                                  const std::string& path) {
+  const Result<std::string> directory = workspace.directory();
+  if (!directory) return fail(directory.error());
+  const Result<const Repository*> repository = workspace.repository();
+  if (!repository) return fail(repository.error());
+  if ((*repository)->bare)
+    return fail(ErrorKind::refused, "a bare repository has no work tree to keep items in",
+                "use dibs' own: dibs config set items.source native");
+  const SourceSite site{.files = workspace.system().files,
+                        .git = workspace.system().git,
+                        .git_dir = (*repository)->git_dir,
+                        .work_tree = (*repository)->root,
+                        .lock_file = *directory + "/locks/items.lock"};
+  if (kind == "aitasks") return made<AitasksSource>(site, path);
+  if (kind == "beads") return made<BeadsSource>(site, path);
+  return made<TreeSource>(site, path);
 }
 
 // A few of them, so that the next letter to type can be seen.
@@ -41,17 +79,17 @@ Error ambiguous(const Catalog& catalog, const std::string& text,
 }  // namespace
 
 Result<OpenedItems> open_items(Workspace& workspace) {
-  const Result<std::string> directory = workspace.directory();
-  if (!directory) return fail(directory.error());
-  const Result<const Repository*> repository = workspace.repository();
-  if (!repository) return fail(repository.error());
   Result<Workflow> workflow = read_workflow(workspace);
   if (!workflow) return fail(workflow.error());
-  return OpenedItems{.source = std::make_unique<NativeItems>(
-                         workspace.system().files, workspace.system().git,
-                         CatalogCache::Place{.directory = *directory,
-                                             .common_dir = (*repository)->common_dir,
-                                             .file_mode = workspace.file_mode()}),
+  const Result<const Settings*> settings = workspace.settings();
+  if (!settings) return fail(settings.error());
+  const std::string_view kind = (*settings)->text("items.source");
+  Result<std::unique_ptr<ItemSource>> source =
+      kind == "native"
+          ? own_items_of(workspace)
+          : items_in_tree(workspace, kind, std::string((*settings)->text("items.path")));
+  if (!source) return fail(source.error());
+  return OpenedItems{.source = *std::move(source),
                      .workflow = std::make_unique<const Workflow>(*std::move(workflow))};
 }
 
