@@ -13,7 +13,7 @@ namespace dibs {
 class AitasksSource final : public ItemSource {
  public:
   // `folder` is below the work tree.
-  AitasksSource(SourceSite site, std::string folder = "aitasks")
+  explicit AitasksSource(SourceSite site, std::string folder = "aitasks")
       : site_(std::move(site)), folder_(std::move(folder)) {}
 
   // The next number. Whoever writes it first has it: others are told that it is taken.

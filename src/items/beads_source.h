@@ -9,7 +9,7 @@ namespace dibs {
 class BeadsSource final : public ItemSource {
  public:
   // `file` is below the work tree.
-  BeadsSource(SourceSite site, std::string file = ".beads/issues.jsonl")
+  explicit BeadsSource(SourceSite site, std::string file = ".beads/issues.jsonl")
       : site_(std::move(site)), file_(std::move(file)) {}
 
   [[nodiscard]] Result<ItemId> new_id(std::string_view title,

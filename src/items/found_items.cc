@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "base/sha.h"
 #include "base/text.h"
@@ -43,7 +44,9 @@ std::vector<TextLine> lines_of(std::string_view text) {
 }
 
 void set_duplicates_aside(std::vector<FoundItem>& found, std::vector<BrokenItem>& broken) {
-  std::ranges::stable_sort(found, {}, id_of);
+  std::ranges::sort(found, [](const FoundItem& one, const FoundItem& other) {
+    return std::tie(id_of(one), one.index) < std::tie(id_of(other), other.index);
+  });
   std::vector<FoundItem> unique;
   for (auto first = found.begin(); first != found.end();) {
     const auto last = std::find_if(

@@ -68,10 +68,10 @@ Result<std::vector<TextFile>> as_lines(const std::vector<Item>& items, std::stri
   std::vector<std::pair<const Item*, Origin>> order;
   for (const Item& item : items) {
     Origin none;
-    none.line = SIZE_MAX;
+    none.line = SIZE_MAX - items.size() + order.size();  // behind all others, in their order
     order.emplace_back(&item, origin_in(item, format).value_or(none));
   }
-  std::ranges::stable_sort(order, {}, [](const auto& entry) { return entry.second.line; });
+  std::ranges::sort(order, {}, [](const auto& entry) { return entry.second.line; });
   std::string text;
   const auto add = [&](std::string_view more) {
     if (!text.empty() && !text.ends_with('\n') && !more.empty()) text += '\n';

@@ -62,7 +62,7 @@ const std::string kBeadsText =
 
 TEST(ItemFormat, GivesBackTheBytesOfBeads) {
   EXPECT_EQ(round_trip("beads", kBeadsText), kBeadsText);
-  const std::string unfinished = kBeadsText + "{\"id\":\"bd-3\",\"title\":\"no newline\"}";
+  const std::string unfinished = kBeadsText + R"({"id":"bd-3","title":"no newline"})";
   EXPECT_EQ(round_trip("beads", unfinished), unfinished);
 }
 

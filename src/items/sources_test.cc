@@ -146,7 +146,7 @@ TEST_F(Sources, BeadsKeepsEveryByteThatNobodyChanged) {
   changes[4000].item.type = "chore";
   const std::string id = changes[4000].item.id.text;
   EXPECT_EQ(write(source, changes), "written");
-  const std::string rest = text.substr(text.find("{\"id\":\"" + id + "\""));
+  const std::string rest = text.substr(text.find(R"({"id":")" + id + "\""));
   const std::string line = rest.substr(0, rest.find('\n'));
   EXPECT_EQ(get(".beads/issues.jsonl"), replaced(text, line, replaced(line, "bug", "chore")));
 }

@@ -11,7 +11,7 @@ namespace dibs {
 class TreeSource final : public ItemSource {
  public:
   // `folder` is below the work tree.
-  TreeSource(SourceSite site, std::string folder = ".dibs/items")
+  explicit TreeSource(SourceSite site, std::string folder = ".dibs/items")
       : site_(std::move(site)), folder_(std::move(folder)) {}
 
   [[nodiscard]] Result<ItemList> read_all() override;
