@@ -66,6 +66,23 @@ const BeadsFile::Issue* BeadsFile::find(const ItemId& id) const {
   return at == issues_.end() || at->found.stored.item.id != id ? nullptr : &*at;
 }
 
+// All above it, nearest first.
+std::vector<const BeadsFile::Issue*> BeadsFile::ancestors_of(const Issue& issue) const {
+  std::vector<const Issue*> ancestors;
+  const auto add = [&](const std::vector<ItemId>& parents) {
+    for (const ItemId& id : parents) {
+      const Issue* parent = find(id);
+      const bool is_new =
+          parent != nullptr && std::ranges::find(ancestors, parent) == ancestors.end();
+      if (is_new) ancestors.push_back(parent);
+    }
+  };
+  add(issue.parents);
+  for (std::size_t i = 0; i < ancestors.size() && i < kAncestorsMax; ++i)
+    add(ancestors[i]->parents);
+  return ancestors;
+}
+
 // A parent that waits for its own parts holds none of them back.
 void BeadsFile::inherit() {
   std::set<std::pair<ItemId, ItemId>> parts;  // parent, part
@@ -74,17 +91,12 @@ void BeadsFile::inherit() {
   }
   for (Issue& issue : issues_) {
     const Item& item = issue.found.stored.item;
-    std::vector<ItemId> ancestors = issue.parents;
-    for (std::size_t i = 0; i < ancestors.size() && i < kAncestorsMax; ++i) {
-      const Issue* parent = find(ancestors[i]);
-      if (parent == nullptr) continue;
-      for (const ItemId& on : parent->found.stored.item.depends_on) {
-        const bool part = on == item.id || parts.contains({ancestors[i], on});
+    for (const Issue* parent : ancestors_of(issue)) {
+      const Item& above = parent->found.stored.item;
+      for (const ItemId& on : above.depends_on) {
+        const bool part = on == item.id || parts.contains({above.id, on});
         if (!part && !holds(item.depends_on, on) && !holds(issue.inherited, on))
           issue.inherited.push_back(on);
-      }
-      for (const ItemId& grandparent : parent->parents) {
-        if (!holds(ancestors, grandparent)) ancestors.push_back(grandparent);
       }
     }
   }
@@ -165,8 +177,8 @@ Result<std::optional<std::string>> BeadsFile::changed(
     Result<std::string> line = changed_line(change);
     if (!line) return fail(line.error());
     const Issue* issue = find(change.item.id);
-    if (issue == nullptr) added.push_back(*std::move(line));
-    if (issue != nullptr) replaced[issue->found.index] = *std::move(line);
+    std::string& place = issue == nullptr ? added.emplace_back() : replaced[issue->found.index];
+    place = *std::move(line);
   }
   return with_lines(replaced, added);
 }

@@ -37,6 +37,7 @@ class BeadsFile {
     std::vector<ItemId> inherited;  // dependencies that are its parents' and not its own
   };
   void read_line(std::size_t index);
+  [[nodiscard]] std::vector<const Issue*> ancestors_of(const Issue& issue) const;
   void inherit();
   [[nodiscard]] const Issue* find(const ItemId& id) const;
   [[nodiscard]] std::string with_lines(const std::map<std::size_t, std::string>& replaced,

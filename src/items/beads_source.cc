@@ -69,7 +69,7 @@ Result<bool> BeadsSource::write(const Batch& batch) {
 }
 
 Result<std::vector<ItemRevision>> BeadsSource::history(const ItemId& id, std::size_t most) {
-  return file_history(site_, file_, "\"id\": *\"" + literally(id.text) + "\"", most);
+  return file_history(site_, file_, R"("id": *")" + literally(id.text) + "\"", most);
 }
 
 }  // namespace dibs
