@@ -241,7 +241,8 @@ def hostile_branch_and_path_names_are_shown_escaped():
                       ["config", "list", "--show-origin"], ["worktree", "list", "--json"],
                       ["claim", "status", "42", "-C", "no\x1b[31m"]):
             reply = repo.run(*words, cwd=evil)
-            check_harmless((reply.out + reply.err).replace("\t", " "), str(words))
+            for line in (reply.out + reply.err).replace("\t", " ").splitlines(keepends=True):
+                check_harmless(line, str(words))
 
 
 @case

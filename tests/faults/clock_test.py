@@ -154,7 +154,10 @@ def stopped_at(repo, call, *words):
 
     def child():
         pids = open(f"/proc/{tracer.pid}/task/{tracer.pid}/children").read().split()
-        return pids and open(f"/proc/{pids[0]}/stat").read().rsplit(") ", 1)[1][0] in "tT" and int(pids[0])
+        try:
+            return pids and open(f"/proc/{pids[0]}/stat").read().rsplit(") ", 1)[1][0] in "tT" and int(pids[0])
+        except (FileNotFoundError, ProcessLookupError):  # strace tries things out in a child of its own before it begins
+            return False
 
     def settled():  # "t" is also what every traced call looks like for a moment
         first = child()

@@ -23,6 +23,7 @@ from injection import needs_strace  # noqa: E402
 from landing_site import START_FILES, LocalSite, run_hint  # noqa: E402
 
 CONTENDED = 12
+DAY_SECS = "86400"
 
 # What changes something on disk; the git that is killed at other calls has done nothing since.
 GIT_CALLS = ("write", "rename", "unlink", "mkdir", "rmdir", "link", "close", "fsync", "exit_group")
@@ -61,8 +62,9 @@ class Stage:
 
     def __enter__(self):
         site = self.site
-        site.acquire("other", agent="agent:bystander")
-        made = site.start("42")
+        # No lease may run out while a thousand tries go by.
+        site.acquire("other", "--ttl", DAY_SECS, agent="agent:bystander")
+        made = site.start("42", "--ttl", DAY_SECS)
         site.work(made, "README", "better\n")
         site.work(made)
         self.tree, self.words = Path(made["path"]), ["done", "42", "--json"]
