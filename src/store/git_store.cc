@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kTriesMax = 12;
 constexpr int kTriesOnOneBranch = 60;  // where changes of different records meet as well
+constexpr int kTroublesMax = 5;        // what goes wrong on the remote itself may be over soon
 constexpr std::string_view kLockBranch = "lock-branch";
 constexpr std::string_view kBranches = "branches";
 constexpr std::uint64_t kFirstPauseMs = 20;
@@ -330,6 +331,7 @@ Result<Outcome> GitStore::commit_locked(const Transaction& transaction) {
   if (!lock) return fail(lock.error());
   // What was seen last will do for the first try: if it is not so any more, the push finds out.
   const int most = tries_for(place_);
+  int troubles = 0;
   for (int tries = 0; tries < most; ++tries) {
     const bool fresh = tries > 0;
     const Result<Sight> sight = fresh ? layout_->look(keys) : layout_->seen(keys);
@@ -344,6 +346,9 @@ Result<Outcome> GitStore::commit_locked(const Transaction& transaction) {
     Result<Outcome> outcome = try_once(transaction, *sight, fresh);
     if (outcome && std::holds_alternative<RefsMoved>(*outcome)) return refs_or_race(transaction);
     if (!outcome || !std::holds_alternative<LostRace>(*outcome)) return outcome;
+    // Nobody was faster: the remote could not keep what it was sent.
+    if (contains(lost_by_, "unpacker error") && ++troubles == kTroublesMax)
+      return fail(unwritable(place_.remote, lost_by_));
     if (tries > 0) {
       const std::uint64_t pause_ms =
           std::min(kFirstPauseMs << static_cast<unsigned>(std::min(tries, 10)), kLongestPauseMs);

@@ -371,6 +371,17 @@ def nothing_of_it_shows_in_the_users_repository():
 
 
 @case
+def a_remote_that_cannot_keep_what_it_is_sent_is_not_asked_sixty_times():
+    with Shared() as remote:
+        clone = remote.clones[0]
+        clone.git("config", "receive.maxInputSize", "1", cwd=remote.path)
+        error = clone.refusal(11, "claim", "acquire", "42")
+        check.contains(error["message"], "cannot be written")
+        clone.git("config", "--unset", "receive.maxInputSize", cwd=remote.path)
+        clone.acquire("42")
+
+
+@case
 def sha256_repositories_work():
     with Shared(clones=2, remote_format="sha256") as remote:
         one, two = remote.clones
