@@ -144,6 +144,78 @@ Done run_blocked(Invocation& call) {
   return {};
 }
 
+constexpr std::array<Option, 4> kGraphOptions{{
+    {.name = "--format",
+     .takes = Takes::text,
+     .value = "HOW",
+     .meaning = "text, dot or json (default text)",
+     .choices = "text|dot|json"},
+    {.name = "--state",
+     .takes = Takes::text,
+     .value = "S",
+     .meaning = "only those in this state (default: all that are not finished)"},
+    kOptions[0],
+    kOptions[1],
+}};
+
+// In quotes, as DOT takes them.
+std::string dot_text(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : printable(text)) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string graph_dot(const verbs::ItemGraph& graph) {
+  std::string text = "digraph items {\n  rankdir=LR;\n  node [shape=box];\n";
+  for (const verbs::ShownItem& shown : graph.items) {
+    text += fmt::format("  {} [label={}];\n", dot_text(shown.item.id.text),
+                        dot_text(fmt::format("{} ({})", shown.item.title, shown.state)));
+    for (const ItemId& id : shown.item.depends_on)
+      text += fmt::format("  {} -> {};\n", dot_text(id.text), dot_text(shown.item.id.text));
+  }
+  return text + "}\n";
+}
+
+void print_graph(Terminal& terminal, const verbs::ItemGraph& graph) {
+  for (const verbs::ShownItem& shown : graph.items) {
+    terminal.say(fmt::format("{}  {}  {}", printable(shown.item.id.text), printable(shown.state),
+                             printable(shown.item.title)));
+    for (const ItemId& id : shown.item.depends_on)
+      terminal.say(terminal.styled(Style::dim, "  after " + printable(id.text)));
+  }
+  if (graph.items.empty()) terminal.say("there are no such items");
+  if (graph.more) terminal.say(terminal.styled(Style::dim, "… and more: --limit N shows them"));
+}
+
+Done run_graph(Invocation& call) {
+  verbs::ItemQuery query = query_of(call.args);
+  query.state = call.args.text("--state");
+  const Result<verbs::ItemGraph> graph = verbs::item_graph(call.workspace, query);
+  if (!graph) return fail(graph.error());
+  const std::string format = call.args.text("--format").value_or("text");
+  if (format == "dot" && !call.terminal.json()) {
+    call.terminal.show(graph_dot(*graph));
+    return {};
+  }
+  const JsonObject json = JsonObject()
+                              .add_raw("items", items_json(graph->items))
+                              .add("count", std::uint64_t{graph->items.size()})
+                              .add("more", graph->more)
+                              .add_raw("cycles", cycles_json(graph->cycles));
+  if (format == "json" && !call.terminal.json()) {
+    call.terminal.show(JsonObject().add("schema_version", 1).add_members(json.members()).text() +
+                       "\n");
+    return {};
+  }
+  call.terminal.reply(json);
+  print_graph(call.terminal, *graph);
+  print_cycles(call.terminal, graph->cycles);
+  return {};
+}
+
 constexpr std::array<Option, 7> kNextOptions{{
     {.name = "--claim", .meaning = "take the lease in the same call"},
     {.name = "--start", .meaning = "take it and make a worktree for it, as `dibs start` does"},
@@ -264,7 +336,7 @@ Done run_next(Invocation& call) {
   return {};
 }
 
-constexpr std::array<Command, 3> kCommands{{
+constexpr std::array<Command, 4> kCommands{{
     {.name = "next",
      .summary = "name the best item to take now, or take it",
      .details =
@@ -295,6 +367,13 @@ constexpr std::array<Command, 3> kCommands{{
      .options = kOptions,
      .example = "dibs blocked",
      .run = run_blocked},
+    {.name = "graph",
+     .summary = "show which item depends on which",
+     .details = "Nothing comes before what it depends on. `--format dot` is for Graphviz.",
+     .positionals = {},
+     .options = kGraphOptions,
+     .example = "dibs graph --format dot",
+     .run = run_graph},
 }};
 
 }  // namespace

@@ -94,6 +94,33 @@ std::vector<ItemNumber> by_urgency(const Catalog& catalog, const ItemColumns& co
   return numbers;
 }
 
+// By urgency, but nothing before what it depends on. The way down is kept by hand: chains may be
+// long.
+std::vector<ItemNumber> in_dependency_order(const Catalog& catalog, const ItemColumns& columns) {
+  const DependencyGraph graph = columns.graph();
+  std::vector<bool> seen(catalog.size(), false);
+  std::vector<ItemNumber> order;
+  std::vector<std::pair<ItemNumber, std::size_t>> way;  // an item, and its next dependency
+  for (const ItemNumber first : by_urgency(catalog, columns)) {
+    if (!seen[first]) way.emplace_back(first, 0);
+    seen[first] = true;
+    while (!way.empty()) {
+      auto& [item, next] = way.back();
+      const auto dependencies = graph.dependencies_of(item);
+      if (next == dependencies.size()) {
+        if (!catalog.is_gone(item)) order.push_back(item);
+        way.pop_back();
+        continue;
+      }
+      const ItemNumber dependency = dependencies[next++];
+      if (dependency >= seen.size() || seen[dependency]) continue;
+      seen[dependency] = true;
+      way.emplace_back(dependency, 0);
+    }
+  }
+  return order;
+}
+
 Result<std::vector<std::vector<ItemId>>> named(const Catalog& catalog, const Cycles& cycles) {
   std::vector<std::vector<ItemId>> all;
   for (const Cycle& cycle : cycles.all) {
@@ -242,6 +269,28 @@ Result<BlockedListing> blocked_items(Workspace& workspace, const ItemQuery& quer
   listing.cycles = *std::move(cycles);
   listing.broken = *std::move(broken);
   return listing;
+}
+
+Result<ItemGraph> item_graph(Workspace& workspace, const ItemQuery& query) {
+  const Result<Survey> survey = survey_items(workspace);
+  if (!survey) return fail(survey.error());
+  const Result<const ItemColumns*> columns = survey->catalog.columns();
+  if (!columns) return fail(columns.error());
+  ItemGraph graph;
+  for (const ItemNumber number : in_dependency_order(survey->catalog, **columns)) {
+    if (!query.state && is_finished((*columns)->kinds[number])) continue;
+    Result<ShownItem> entry = survey->at(number);
+    if (!entry) return fail(entry.error());
+    if (!fits(*entry, query, *survey->items.workflow)) continue;
+    graph.more = graph.items.size() == query.most;
+    if (graph.more) break;
+    graph.items.push_back(*std::move(entry));
+  }
+  Result<std::vector<std::vector<ItemId>>> cycles =
+      named(survey->catalog, survey->standings.cycles);
+  if (!cycles) return fail(cycles.error());
+  graph.cycles = *std::move(cycles);
+  return graph;
 }
 
 }  // namespace dibs::verbs

@@ -49,6 +49,13 @@ struct BlockedListing {
 };
 [[nodiscard]] Result<BlockedListing> blocked_items(Workspace& workspace, const ItemQuery& query);
 
+struct ItemGraph {
+  std::vector<ShownItem> items;  // nothing before what it depends on, as far as there are no cycles
+  std::vector<std::vector<ItemId>> cycles;
+  bool more = false;
+};
+[[nodiscard]] Result<ItemGraph> item_graph(Workspace& workspace, const ItemQuery& query);
+
 // An item as it is called now.
 [[nodiscard]] Result<ShownItem> shown_now(Workspace& workspace, const OpenedItems& items,
                                           const Item& item);

@@ -166,6 +166,20 @@ def blocked_says_what_for():
 
 
 @case
+def the_graph_shows_nothing_before_what_it_depends_on():
+    with Items() as repo:
+        repo.batch({"id": "c", "title": "C", "priority": 0}, {"id": "b", "title": 'say "b"'}, {"id": "a", "title": "A"})
+        repo.reply("item", "dep", "add", "c", "b")
+        repo.reply("item", "dep", "add", "b", "a")
+        check.equal(repo.ids("graph"), ["a", "b", "c"])
+        check.equal(json.loads(repo.run("graph", "--format", "json").expect(0).out)["count"], 3)
+        dot = repo.run("graph", "--format", "dot").expect(0).out
+        check.contains(dot, '  "a" -> "b";')
+        check.contains(dot, 'label="say \\"b\\" (backlog)"')
+        check.contains(repo.run("graph").expect(0).out, "  after b")
+
+
+@case
 def the_more_urgent_comes_first_then_what_most_wait_for_then_the_shorter():
     with Items() as repo:
         repo.batch({"id": "plain", "title": "P"}, {"id": "short", "title": "S", "estimate_min": 5},
