@@ -50,9 +50,9 @@ Result<std::string> text_or_input(Invocation& call, const std::string& text) {
 }
 
 void reply_item(Terminal& terminal, const verbs::ShownItem& shown) {
-  if (terminal.json())
-    terminal.reply(JsonObject().add_members(
-        std::string_view(item_json(shown)).substr(1, item_json(shown).size() - 2)));
+  if (!terminal.json()) return;
+  const std::string json = item_json(shown);
+  terminal.reply(JsonObject().add_members(std::string_view(json).substr(1, json.size() - 2)));
 }
 
 // --- add
@@ -198,17 +198,7 @@ Done run_list(Invocation& call) {
                        .most = static_cast<std::size_t>(
                            call.args.number("--limit").value_or(verbs::kListDefault))});
   if (!listing) return fail(listing.error());
-  if (call.terminal.json())
-    call.terminal.reply(JsonObject()
-                            .add_raw("items", items_json(listing->items))
-                            .add("count", std::uint64_t{listing->items.size()})
-                            .add("more", listing->more)
-                            .add_raw("broken", broken_json(listing->broken)));
-  if (listing->items.empty()) call.terminal.say("there are no such items");
-  print_items(call.terminal, listing->items);
-  if (listing->more)
-    call.terminal.say(call.terminal.styled(Style::dim, "… and more: --limit N shows them"));
-  print_broken(call.terminal, listing->broken);
+  tell_listing(call.terminal, *listing, "there are no such items");
   return {};
 }
 

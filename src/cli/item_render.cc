@@ -123,4 +123,17 @@ void print_broken(Terminal& terminal, const std::vector<BrokenItem>& broken) {
     terminal.warn(fmt::format("and {} more that are broken", broken.size() - kBrokenShownMax));
 }
 
+void tell_listing(Terminal& terminal, const verbs::ItemListing& listing, std::string_view none) {
+  if (terminal.json())
+    terminal.reply(JsonObject()
+                       .add_raw("items", items_json(listing.items))
+                       .add("count", std::uint64_t{listing.items.size()})
+                       .add("more", listing.more)
+                       .add_raw("broken", broken_json(listing.broken)));
+  if (listing.items.empty()) terminal.say(none);
+  print_items(terminal, listing.items);
+  if (listing.more) terminal.say(terminal.styled(Style::dim, "… and more: --limit N shows them"));
+  print_broken(terminal, listing.broken);
+}
+
 }  // namespace dibs::cli

@@ -15,6 +15,9 @@ namespace dibs::cli {
 [[nodiscard]] std::string items_json(const std::vector<verbs::ShownItem>& items);
 [[nodiscard]] std::string broken_json(const std::vector<BrokenItem>& broken);
 
+// A list as both are told of it, with `none` for a person when it is empty.
+void tell_listing(Terminal& terminal, const verbs::ItemListing& listing, std::string_view none);
+
 void print_item(Terminal& terminal, const verbs::ShownItem& shown);
 // One line an item.
 void print_items(Terminal& terminal, const std::vector<verbs::ShownItem>& items);

@@ -39,15 +39,7 @@ Done run_ready(Invocation& call) {
   const Result<verbs::ItemListing> listing =
       verbs::ready_items(call.workspace, query_of(call.args));
   if (!listing) return fail(listing.error());
-  if (call.terminal.json())
-    call.terminal.reply(JsonObject()
-                            .add_raw("items", items_json(listing->items))
-                            .add("count", std::uint64_t{listing->items.size()})
-                            .add("more", listing->more)
-                            .add_raw("broken", broken_json(listing->broken)));
-  if (listing->items.empty()) call.terminal.say("nothing is ready");
-  print_items(call.terminal, listing->items);
-  print_broken(call.terminal, listing->broken);
+  tell_listing(call.terminal, *listing, "nothing is ready");
   return {};
 }
 

@@ -168,49 +168,37 @@ Result<ShownItem> close_item(Workspace& workspace, const std::string& item, Endi
 }
 
 Result<ShownItem> reopen_item(Workspace& workspace, const std::string& item) {
-  Result<OpenedItems> items = open_items(workspace);
-  if (!items) return fail(items.error());
-  const Result<Catalog> catalog = items->catalog();
-  if (!catalog) return fail(catalog.error());
-  const Result<std::uint32_t> number = find_item(*catalog, item);
-  if (!number) return fail(number.error());
-  const Result<Item> card = catalog->card(*number);
+  const Result<NamedItem> named = open_item(workspace, item);
+  if (!named) return fail(named.error());
+  const Result<Item> card = named->catalog.card(named->number);
   if (!card) return fail(card.error());
-  if (!is_finished(items->workflow->kind_of(card->state)))
+  if (!is_finished(named->items.workflow->kind_of(card->state)))
     return fail(
         ErrorKind::refused,
         fmt::format("{} is not closed: it is {}", printable(card->id.text), printable(card->state)),
         fmt::format("look at it: dibs item show {}", shell_word(card->id.text)));
   EditItem request{.item = card->id.text};
-  request.state = items->workflow->initial();
+  request.state = named->items.workflow->initial();
   return edit_item(workspace, request);
 }
 
 Result<ShownItem> show_item(Workspace& workspace, const std::string& item) {
-  Result<OpenedItems> items = open_items(workspace);
-  if (!items) return fail(items.error());
-  const Result<Catalog> catalog = items->catalog();
-  if (!catalog) return fail(catalog.error());
-  const Result<std::uint32_t> number = find_item(*catalog, item);
-  if (!number) return fail(number.error());
-  Result<Item> card = catalog->card(*number);
+  const Result<NamedItem> named = open_item(workspace, item);
+  if (!named) return fail(named.error());
+  Result<Item> card = named->catalog.card(named->number);
   if (!card) return fail(card.error());
-  const Result<Item> whole = whole_item(*items, *std::move(card));
+  const Result<Item> whole = whole_item(named->items, *std::move(card));
   if (!whole) return fail(whole.error());
-  return shown_now(workspace, *items, *whole);
+  return shown_now(workspace, named->items, *whole);
 }
 
 Result<std::vector<ItemRevision>> item_history(Workspace& workspace, const std::string& item,
                                                std::size_t most) {
-  Result<OpenedItems> items = open_items(workspace);
-  if (!items) return fail(items.error());
-  const Result<Catalog> catalog = items->catalog();
-  if (!catalog) return fail(catalog.error());
-  const Result<std::uint32_t> number = find_item(*catalog, item);
-  if (!number) return fail(number.error());
-  const Result<std::string> id = catalog->id(*number);
+  const Result<NamedItem> named = open_item(workspace, item);
+  if (!named) return fail(named.error());
+  const Result<std::string> id = named->catalog.id(named->number);
   if (!id) return fail(id.error());
-  return items->source->history({*id}, most);
+  return named->items.source->history({*id}, most);
 }
 
 }  // namespace dibs::verbs

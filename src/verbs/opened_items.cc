@@ -105,6 +105,16 @@ Result<std::uint32_t> find_item(const Catalog& catalog, const std::string& text)
               "see which there are: dibs item list");
 }
 
+Result<NamedItem> open_item(Workspace& workspace, const std::string& text) {
+  Result<OpenedItems> items = open_items(workspace);
+  if (!items) return fail(items.error());
+  Result<Catalog> catalog = items->catalog();
+  if (!catalog) return fail(catalog.error());
+  const Result<std::uint32_t> number = find_item(*catalog, text);
+  if (!number) return fail(number.error());
+  return NamedItem{.items = *std::move(items), .catalog = *std::move(catalog), .number = *number};
+}
+
 Result<Item> whole_item(const OpenedItems& items, Item card) {
   if (!card.is_shortened) return card;
   Result<std::vector<StoredItem>> stored = items.source->read({card.id});

@@ -22,6 +22,14 @@ struct OpenedItems {
 
 // The item that is called so, or the only one whose id begins so.
 [[nodiscard]] Result<std::uint32_t> find_item(const Catalog& catalog, const std::string& text);
+/// One item among all.
+struct NamedItem {
+  OpenedItems items;
+  Catalog catalog;
+  std::uint32_t number = 0;
+};
+[[nodiscard]] Result<NamedItem> open_item(Workspace& workspace, const std::string& text);
+
 // The item with its body, if the card is too short to have it.
 [[nodiscard]] Result<Item> whole_item(const OpenedItems& items, Item card);
 
