@@ -5,6 +5,7 @@ function(dibs_unit_tests name label)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name}_tests ${arg_SOURCES})
   target_link_libraries(${name}_tests PRIVATE ${arg_LINK} dibs_testing GTest::gtest_main rapidcheck_gtest)
+  dibs_precompile(${name}_tests tests)
   # Listing at test time, not after linking: a build never waits for a program to run.
   gtest_discover_tests(${name}_tests
     TEST_PREFIX "${DIBS_TEST_PREFIX}${name}/"
@@ -23,6 +24,7 @@ function(dibs_layer name)
   if(sources)
     add_library(dibs_${name} STATIC ${sources})
     target_link_libraries(dibs_${name} PUBLIC ${uses} dibs_settings)
+    dibs_precompile(dibs_${name} code)
   else()
     add_library(dibs_${name} INTERFACE)  # headers only, or not written yet
     target_link_libraries(dibs_${name} INTERFACE ${uses} dibs_settings)

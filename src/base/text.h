@@ -2,6 +2,7 @@
 // the one escape that makes foreign text safe to show.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -49,6 +50,8 @@ struct CodePoint {
 [[nodiscard]] std::size_t find_last(std::string_view text, std::string_view part);
 
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
+template <std::same_as<std::string> Temporary>
+void split(Temporary&& text, char separator) = delete;  // the views would outlive it
 [[nodiscard]] std::string_view trim(std::string_view text);
 
 }  // namespace dibs

@@ -91,8 +91,8 @@ Result<std::vector<ItemRevision>> file_history(const SourceSite& site, const std
                                                .environment = {"GIT_LITERAL_PATHSPECS=1"}});
   if (!log) return fail(log.error());
   std::vector<ItemRevision> history;
-  // Without a commit there is no history either.
-  for (const std::string_view record : split(log->succeeded() ? log->out : "", '\0')) {
+  if (!log->succeeded()) return history;  // without a commit there is none
+  for (const std::string_view record : split(log->out, '\0')) {
     if (auto revision = revision_of(record)) history.push_back(*std::move(revision));
   }
   return history;

@@ -1,6 +1,7 @@
 """Kill -9 in the middle of `dibs done`; soak/landing_kill_test.py does it at every system call."""
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -40,8 +41,10 @@ def a_git_that_goes_on_alone_is_waited_for():
             """)
         (folder / "git").chmod(0o755)
         site.spawn(DIBS, "done", "42", env={"PATH": f"{folder}:{path}"}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        lock = site.root / ".git/refs/heads/main.lock"
-        wait_until(lambda: lock.exists() and len(lock.read_bytes()) > 20, "git is about to move the target")
+        # Killed before this line could be written, dibs would take git with it: nobody reads the pipe any more.
+        trace = folder / "trace"
+        prepared = re.compile(r'"prepare: ok\\n", 12\) += 12\n')
+        wait_until(lambda: trace.exists() and prepared.search(trace.read_text()), "git is about to move the target")
         before = site.target()
         os.kill(int((folder / "dibs").read_text()), signal.SIGKILL)
         site.run("claim", "acquire", "next", agent="agent:two").expect(0)
