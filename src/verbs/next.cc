@@ -237,6 +237,21 @@ Done give_back(Workspace& workspace, const Taking& taking) {
   return released ? Done{} : Done(fail(released.error()));
 }
 
+// Not taken when somebody was faster, be it to take it or to finish it; then a claim is refused, or
+// comes too late.
+Result<Taking> take_if_ready(Workspace& workspace, const OpenedItems& items, const Catalog& seen,
+                             const Next& request, const ItemId& id) {
+  Result<Taking> taking = take(workspace, request, id);
+  const bool refused = !taking && taking.error().kind == ErrorKind::refused;
+  if (!refused && (!taking || !taking->taken)) return taking;
+  const Result<bool> ready = is_still_ready(items, seen, id);
+  if (!ready) return fail(ready.error());
+  if (*ready) return taking;
+  if (refused) return Taking{};
+  if (Done given = give_back(workspace, *taking); !given) return fail(given.error());
+  return Taking{};
+}
+
 Result<std::vector<Weighed>> named(const Catalog& catalog, const std::vector<Scored>& scored) {
   std::vector<Weighed> weighed;
   for (const Scored& entry : scored) {
@@ -270,16 +285,10 @@ Result<NextItem> next(Workspace& workspace, const Next& request) {
     if (!card) return fail(card.error());
     Taking taking;
     if (request.take != Next::Take::nothing) {
-      Result<Taking> taken = take(workspace, request, card->id);
+      Result<Taking> taken = take_if_ready(workspace, *items, field.catalog(), request, card->id);
       if (!taken) return fail(taken.error());
       field.strike(chosen);
       if (!taken->taken) continue;
-      const Result<bool> ready = is_still_ready(*items, field.catalog(), card->id);
-      if (!ready) return fail(ready.error());
-      if (!*ready) {
-        if (Done given = give_back(workspace, *taken); !given) return fail(given.error());
-        continue;
-      }
       taking = *std::move(taken);
     }
     Result<Item> whole = whole_item(*items, *std::move(card));
