@@ -91,8 +91,25 @@ std::optional<CodePoint> decode_utf8(std::string_view text) {
   return CodePoint{value, form->length};
 }
 
+namespace {
+
+// How much of it is one byte a character: eight of them are told at once.
+std::size_t ascii_prefix(std::string_view text) {
+  constexpr std::uint64_t kHighBits = 0x8080808080808080;
+  std::size_t length = 0;
+  for (std::uint64_t eight = 0; length + sizeof eight <= text.size(); length += sizeof eight) {
+    std::memcpy(&eight, text.data() + length, sizeof eight);
+    if ((eight & kHighBits) != 0) break;
+  }
+  return length;
+}
+
+bool is_plain(char c) { return c >= 0x20 && c < 0x7f; }
+
+}  // namespace
+
 bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
+  for (text.remove_prefix(ascii_prefix(text)); !text.empty();) {
     const std::optional<CodePoint> point = decode_utf8(text);
     if (!point) return false;
     text.remove_prefix(point->length);
@@ -111,6 +128,8 @@ bool is_unsafe_to_show(char32_t c) {
 }
 
 bool is_printable(std::string_view text) {
+  text.remove_prefix(
+      static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin()));
   while (!text.empty()) {
     const std::optional<CodePoint> point = decode_utf8(text);
     if (!point || is_unsafe_to_show(point->value)) return false;

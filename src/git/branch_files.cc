@@ -10,18 +10,15 @@ namespace dibs {
 
 namespace {
 
-// "MODE TYPE OBJECT SIZE\tPATH", the size padded with blanks; "-" for what has none.
+// "MODE TYPE OBJECT\tPATH".
 std::optional<BranchEntry> entry_of(std::string_view line) {
   const std::size_t tab = line.find('\t');
   if (tab == std::string_view::npos) return std::nullopt;
-  std::vector<std::string_view> fields = split(line.substr(0, tab), ' ');
-  std::erase(fields, std::string_view());
-  if (fields.size() != 4) return std::nullopt;
-  const std::optional<std::uint64_t> bytes = parse_unsigned(fields[3]);
+  const std::vector<std::string_view> fields = split(line.substr(0, tab), ' ');
+  if (fields.size() != 3) return std::nullopt;
   return BranchEntry{.path = std::string(line.substr(tab + 1)),
                      .object = std::string(fields[2]),
-                     .bytes = bytes.value_or(0),
-                     .is_file = fields[0].starts_with("100") && bytes.has_value()};
+                     .is_file = fields[0].starts_with("100")};
 }
 
 std::string as_data(std::string_view text) {
@@ -66,25 +63,10 @@ Result<std::string> commit_named_in(Result<std::string> out) {
   return out;
 }
 
-/// One answer of `cat-file --batch`: "OBJECT TYPE SIZE\n", that many bytes, and a newline; or
-/// "NAME missing\n".
-struct BatchAnswer {
-  std::string_view object;
-  std::optional<std::string_view> text;
-};
-
-Result<BatchAnswer> next_answer(std::string_view& rest) {
-  const std::size_t line_end = std::min(rest.find('\n'), rest.size() - 1);
-  const std::string_view line = rest.substr(0, line_end);
-  rest.remove_prefix(line_end + 1);
-  if (line.ends_with(" missing")) return BatchAnswer{};
-  const std::vector<std::string_view> head = split(line, ' ');
-  const auto bytes = parse_unsigned(head.back());
-  if (head.size() != 3 || !bytes || *bytes >= rest.size())
-    return fail(ErrorKind::internal, "git cat-file answered with something else");
-  const BatchAnswer answer{.object = head[0], .text = rest.substr(0, *bytes)};
-  rest.remove_prefix(*bytes + 1);
-  return answer;
+std::string one_a_line(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += name + "\n";
+  return text;
 }
 
 }  // namespace
@@ -95,7 +77,7 @@ GitProgram::Call BranchFiles::call(std::vector<std::string> arguments) const {
 
 Result<std::vector<BranchEntry>> BranchFiles::list(const std::string& commit,
                                                    const std::vector<std::string>& paths) const {
-  std::vector<std::string> arguments{"ls-tree", "-z", "-l", "--full-tree"};
+  std::vector<std::string> arguments{"ls-tree", "-z", "--full-tree"};
   // Folders are named too: one may stand where a file belongs.
   if (paths.empty()) arguments.insert(arguments.end(), {"-r", "-t"});
   arguments.push_back(commit);
@@ -111,8 +93,7 @@ Result<std::vector<BranchEntry>> BranchFiles::list(const std::string& commit,
 }
 
 Result<std::string> BranchFiles::ask_for(const std::vector<std::string>& names) const {
-  std::string input;
-  for (const std::string& name : names) input += name + "\n";
+  const std::string input = one_a_line(names);
   GitProgram::Call batch = call({"cat-file", "--batch"});
   batch.input = input;
   return git_.output_of(batch, ErrorKind::internal);
@@ -131,6 +112,19 @@ Result<std::map<std::string, std::string>> BranchFiles::read(
     texts[std::string(answer->object)] = *answer->text;
   }
   return texts;
+}
+
+Done BranchFiles::read_each(const std::vector<std::string>& objects, std::uint64_t most_bytes,
+                            const AnswersAsTheyCome::Each& each) const {
+  if (objects.empty()) return {};
+  AnswersAsTheyCome answers(most_bytes, each);
+  const std::string input = one_a_line(objects);
+  GitProgram::Call batch = call({"cat-file", "--batch", "--buffer"});
+  batch.input = input;
+  batch.heard = [&](std::string& out) { answers.take(out); };
+  const Result<std::string> rest = git_.output_of(batch, ErrorKind::internal);
+  if (!rest) return fail(rest.error());
+  return answers.ended(objects.size());
 }
 
 Result<std::map<std::string, BranchFiles::Found>> BranchFiles::read_at(

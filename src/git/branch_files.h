@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "git/batch_answers.h"
 #include "git/git_program.h"
 
 namespace dibs {
@@ -17,7 +18,6 @@ namespace dibs {
 struct BranchEntry {
   std::string path;
   std::string object;
-  std::uint64_t bytes = 0;
   bool is_file = false;  // no folder, symbolic link or submodule
 };
 
@@ -47,6 +47,11 @@ class BranchFiles {
   // The contents of these objects, by their names. The caller has seen how large they are.
   [[nodiscard]] Result<std::map<std::string, std::string>> read(
       const std::vector<std::string>& objects) const;
+
+  // The same one after the other, as git finds them; one that is larger than `most_bytes` without
+  // its text. For more than one wants to have at once.
+  [[nodiscard]] Done read_each(const std::vector<std::string>& objects, std::uint64_t most_bytes,
+                               const AnswersAsTheyCome::Each& each) const;
 
   struct Found {
     std::string object;

@@ -73,6 +73,7 @@ Result<ProgramEnd> GitProgram::run(const Call& call) const {
                       .input = call.input,
                       .environment = safe_environment(environment_()),
                       .most_ms = call.most_ms};
+  program.heard = call.heard;
   if (call.under != nullptr) program.kept_open = call.under->descriptor();
   if (program.directory.empty())
     program.directory = call.work_tree.empty() ? place_of(call.git_dir) : call.work_tree;

@@ -31,6 +31,7 @@ class GitProgram {
     std::string directory = {};                 // to run in; empty: what git_dir belongs to
     std::vector<std::string> environment = {};  // NAME=value, on top of what is safe to inherit
     std::vector<std::string> settings = {};     // name=value, stronger than the user's own
+    std::function<void(std::string& out)> heard = {};  // as in ProgramCall
     const FileLock* under = nullptr;  // ours, and git's until it ends, even if we are killed
   };
   // An error only when git could not be started; how it ended is the caller's to judge.

@@ -11,8 +11,6 @@ namespace dibs {
 
 namespace {
 
-constexpr std::size_t kChunkBytes = 16UL * 1024 * 1024;  // read at once
-
 BrokenItem broken_at(const std::string& path, const Error& error) {
   // The parser says "in line 3"; whoever shows it wants the number.
   constexpr std::string_view kInLine = " in line ";
@@ -29,13 +27,24 @@ bool is_all_zero(std::string_view object) {
   return object.find_first_not_of('0') == std::string_view::npos;
 }
 
-void take_in(ItemsAt& all, const std::string& path, const std::string& text) {
+void take_in(ItemsAt& all, const std::string& path, std::string_view text) {
   Result<Item> item = item_in(path, text);
   if (item) {
     all.items.push_back(*std::move(item));
   } else {
     all.broken.push_back(broken_at(path, item.error()));
   }
+}
+
+// Items are large, so it is their addresses that are sorted.
+void sort_by_id(std::vector<Item>& items) {
+  std::vector<Item*> order;
+  for (Item& item : items) order.push_back(&item);
+  std::ranges::sort(order, {}, [](const Item* item) -> const ItemId& { return item->id; });
+  std::vector<Item> sorted;
+  sorted.reserve(items.size());
+  for (Item* item : order) sorted.push_back(std::move(*item));
+  items = std::move(sorted);
 }
 
 Error too_large(std::uint64_t bytes) {
@@ -48,7 +57,7 @@ Error too_large(std::uint64_t bytes) {
 
 }  // namespace
 
-Result<Item> item_in(const std::string& path, const std::string& text) {
+Result<Item> item_in(const std::string& path, std::string_view text) {
   if (text.size() > kItemFileBytesMax) return fail(too_large(text.size()));
   Result<Item> item = item_from_json(text);
   if (item && item_path(item->id) != path)
@@ -60,36 +69,21 @@ Result<Item> item_in(const std::string& path, const std::string& text) {
 Result<ItemsAt> items_at(const BranchFiles& branch, const std::string& commit) {
   const Result<std::vector<BranchEntry>> entries = branch.list(commit, {});
   if (!entries) return fail(entries.error());
-  ItemsAt all;
   std::vector<std::string> objects;
-  std::vector<std::string> paths;
-  std::uint64_t bytes = 0;
-  const auto read_chunk = [&]() -> Done {
-    const Result<std::map<std::string, std::string>> texts = branch.read(objects);
-    if (!texts) return fail(texts.error());
-    for (std::size_t i = 0; i < paths.size(); ++i) {
-      const auto text = texts->find(objects[i]);
-      if (text != texts->end()) take_in(all, paths[i], text->second);
-    }
-    objects.clear();
-    paths.clear();
-    bytes = 0;
-    return {};
-  };
+  std::vector<const std::string*> paths;
   for (const BranchEntry& entry : *entries) {
     if (!entry.is_file || !is_item_path(entry.path)) continue;
-    if (entry.bytes > kItemFileBytesMax) {
-      all.broken.push_back(broken_at(entry.path, too_large(entry.bytes)));
-      continue;
-    }
     objects.push_back(entry.object);
-    paths.push_back(entry.path);
-    bytes += entry.bytes;
-    if (bytes < kChunkBytes) continue;
-    if (Done read = read_chunk(); !read) return fail(read.error());
+    paths.push_back(&entry.path);
   }
-  if (Done read = read_chunk(); !read) return fail(read.error());
-  std::ranges::sort(all.items, {}, &Item::id);
+  ItemsAt all;
+  const Done read = branch.read_each(objects, kItemFileBytesMax, [&](const ObjectText& object) {
+    const std::string& path = *paths[object.number];
+    if (object.text) return take_in(all, path, *object.text);
+    all.broken.push_back(broken_at(path, too_large(object.bytes)));
+  });
+  if (!read) return fail(read.error());
+  sort_by_id(all.items);
   return all;
 }
 

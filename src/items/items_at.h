@@ -19,7 +19,7 @@ struct ItemsAt {
 [[nodiscard]] Result<ItemsAt> items_at(const BranchFiles& branch, const std::string& commit);
 
 // A file that should be an item, read as one. Its name must be the one that its id has.
-[[nodiscard]] Result<Item> item_in(const std::string& path, const std::string& text);
+[[nodiscard]] Result<Item> item_in(const std::string& path, std::string_view text);
 
 /// A file that two commits do not have alike; an object is empty where there is none.
 struct FileDifference {

@@ -69,13 +69,11 @@ Done GitLockBranch::read_files(const Listing& listing) {
   if (texts_.size() > kTextsMax) texts_.clear();
   std::vector<std::string> unknown;
   for (const auto& [path, entry] : listing.entries) {
-    const bool readable = entry.is_file && entry.bytes <= kLockYamlMax;
-    if (readable && !texts_.contains(entry.object)) unknown.push_back(entry.object);
+    if (entry.is_file && !texts_.contains(entry.object)) unknown.push_back(entry.object);
   }
-  Result<std::map<std::string, std::string>> texts = branch_.read(unknown);
-  if (!texts) return fail(texts.error());
-  texts_.merge(*texts);
-  return {};
+  return branch_.read_each(unknown, kLockYamlMax, [&](const ObjectText& object) {
+    if (object.text) texts_.emplace(unknown[object.number], *object.text);
+  });
 }
 
 Result<Record> GitLockBranch::record_at(const BranchEntry& entry) const {

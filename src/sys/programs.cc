@@ -113,6 +113,7 @@ ProgramEnd::Cut converse(const ProgramCall& call, Descriptor in, Descriptor out,
     if (ready <= 0) continue;
     if (polled[0].revents != 0) feed(in, input);
     if (polled[1].revents != 0) drain(out, end.out);
+    if (polled[1].revents != 0 && call.heard) call.heard(end.out);
     if (polled[2].revents != 0) drain(err, end.err);
     if (std::max(end.out.size(), end.err.size()) > call.most_output)
       return ProgramEnd::Cut::said_too_much;

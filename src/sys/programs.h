@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,9 @@ struct ProgramCall {
   std::vector<std::string> environment;  // NAME=value, all of it
   std::int64_t most_ms = 120'000;
   std::size_t most_output = 64UL * 1024 * 1024;  // of each of its two streams
+  // Shown what it has said so far while it is still talking, and takes from the front what it has
+  // understood: for more than one wants to keep, and to understand while it works on.
+  std::function<void(std::string& out)> heard = {};
   int kept_open = -1;  // a descriptor of ours that it has too, such as a lock's; -1: none
 };
 

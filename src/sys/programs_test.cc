@@ -78,6 +78,24 @@ TEST_F(ProgramsTest, AreCutWhenTheySayTooMuch) {
   EXPECT_LT(end->out.size(), 1'000'000U);
 }
 
+TEST_F(ProgramsTest, AreHeardWhileTheyTalkAndNothingIsKept) {
+  std::size_t taken = 0;
+  const Result<ProgramEnd> end =
+      programs_.run({.command = {"sh", "-c", "head -c 3000000 /dev/zero; printf rest"},
+                     .directory = "/",
+                     .input = {},
+                     .environment = {"PATH=/usr/bin:/bin"},
+                     .most_output = 1UL << 20U,
+                     .heard = [&](std::string& out) {
+                       taken += out.size() - std::min<std::size_t>(out.size(), 4);
+                       out.erase(0, out.size() - std::min<std::size_t>(out.size(), 4));
+                     }});
+  ASSERT_TRUE(end);
+  EXPECT_TRUE(end->succeeded()) << "what was taken does not count as too much";
+  EXPECT_EQ(taken, 3'000'000U);
+  EXPECT_EQ(end->out, "rest");
+}
+
 TEST_F(ProgramsTest, HaveNoTerminalToAsk) { EXPECT_NE(sh("exec 3</dev/tty")->exit_code, 0); }
 
 TEST_F(ProgramsTest, ThatAreNotThereAreAnError) {
