@@ -279,31 +279,4 @@ Result<std::vector<BrokenItem>> Catalog::broken() const {
   return all;
 }
 
-// Nothing has changed since the image was made, nor what its states mean.
-bool Catalog::is_as_made() const {
-  return over_.empty() && header_.workflow == fingerprint(*workflow_);
-}
-
-Result<std::vector<std::uint32_t>> Catalog::ready(std::size_t most) const {
-  if (is_as_made()) return column<std::uint32_t>(Part::ready, most);
-  const Result<const ItemColumns*> columns = this->columns();
-  if (!columns) return fail(columns.error());
-  return ready_items(**columns, standings_of(**columns), most);
-}
-
-Result<Catalog::ReadyOrder> Catalog::ready_order() const {
-  if (is_as_made()) {
-    Result<std::vector<std::uint32_t>> items = column<std::uint32_t>(Part::ready);
-    Result<std::vector<std::uint32_t>> lengths = column<std::uint32_t>(Part::path_lengths);
-    if (!items) return fail(items.error());
-    if (!lengths) return fail(lengths.error());
-    return ReadyOrder{.items = *std::move(items), .path_lengths = *std::move(lengths)};
-  }
-  const Result<const ItemColumns*> columns = this->columns();
-  if (!columns) return fail(columns.error());
-  Standings standings = standings_of(**columns);
-  std::vector<std::uint32_t> items = ready_items(**columns, standings, size());
-  return ReadyOrder{.items = std::move(items), .path_lengths = std::move(standings.path_lengths)};
-}
-
 }  // namespace dibs

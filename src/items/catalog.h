@@ -108,7 +108,8 @@ class Catalog {
   [[nodiscard]] const Over* over(std::uint32_t item) const;
   [[nodiscard]] Done place(Over over, const ItemId& id);
   [[nodiscard]] Result<ItemColumns> image_columns() const;
-  [[nodiscard]] bool is_as_made() const;
+  [[nodiscard]] bool means_the_same() const;
+  class FewChanges;
   [[nodiscard]] Done lay_rows(ItemColumns& columns) const;
 
   std::unique_ptr<File> image_;

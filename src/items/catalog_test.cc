@@ -129,12 +129,17 @@ TEST(CatalogChange, ComesBackFromItsLine) {
     EXPECT_FALSE(step_from(line.substr(0, length))) << length;
 }
 
-Item any_item(const std::string& id) {
+Item any_free_item(const std::string& id) {
   Item made = item(id);
   made.state = *rc::gen::element<std::string>("ready", "done", "rejected", "in_review", "pending");
   made.priority = *rc::gen::inRange(0, kPriorityLeast + 1);
   if (*rc::gen::arbitrary<bool>()) made.estimate_min = *rc::gen::inRange(1, 100);
   made.created_unix_ms += *rc::gen::inRange(0, 5);
+  return made;
+}
+
+Item any_item(const std::string& id) {
+  Item made = any_free_item(id);
   for (const int other : *rc::gen::container<std::set<int>>(rc::gen::inRange(0, 12)))
     made.depends_on.push_back({fmt::format("i{}", other)});
   return made;
@@ -179,6 +184,50 @@ TEST(Catalog, SaysTheSameWithChangesOverItAsMadeAnew) {
       return texts;
     };
     RC_ASSERT(ranks(catalog) == ranks(anew));
+  });
+}
+
+// The usual changes: some are finished, taken up, edited or new. The order must be the same too,
+// which it can be because what is new has the highest ids.
+TEST(Catalog, OffersTheSameInTheSameOrderAfterAFewUsualChanges) {
+  EXPECT_PROPERTY(500, 40, [] {
+    const int count = *rc::gen::inRange(1, 30);
+    std::vector<Item> cards;
+    for (int n = 0; n < count; ++n) {
+      Item made = any_free_item(fmt::format("i{:02}", n));
+      for (int back = 1; back <= std::min(n, 4); ++back) {
+        if (*rc::gen::inRange(0, 3) == 0)
+          made.depends_on.push_back({fmt::format("i{:02}", n - back)});
+      }
+      cards.push_back(made);
+    }
+    Catalog catalog = catalog_of(cards);
+    const int steps = *rc::gen::inRange(1, 8);
+    for (int step = 0; step < steps; ++step) {
+      const auto at = *rc::gen::inRange<std::size_t>(0, cards.size() + 1);
+      if (at == cards.size()) {
+        cards.push_back(any_free_item(fmt::format("j{:02}", step)));
+        cards.back().depends_on = cards[*rc::gen::inRange<std::size_t>(0, at)].depends_on;
+      } else if (*rc::gen::arbitrary<bool>()) {
+        cards[at].state = "done";
+      } else {
+        const Item edited = any_free_item(cards[at].id.text);
+        cards[at].state = edited.state;
+        cards[at].priority = edited.priority;
+        cards[at].estimate_min = edited.estimate_min;
+      }
+      CatalogChange change;
+      change.cards = {cards[at]};
+      RC_ASSERT(catalog.apply(std::move(change)).has_value());
+    }
+    const Catalog anew = catalog_of(cards);
+    RC_ASSERT(ready(catalog) == ready(anew));
+    RC_ASSERT(ids(catalog, catalog.ready(3).value()) == ids(anew, anew.ready(3).value()));
+    const Catalog::ReadyOrder order = catalog.ready_order().value();
+    const Catalog::ReadyOrder fresh = anew.ready_order().value();
+    RC_ASSERT(order.items == fresh.items);
+    for (const std::uint32_t item : order.items)
+      RC_ASSERT(order.path_lengths[item] == fresh.path_lengths[item]);
   });
 }
 

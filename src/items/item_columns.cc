@@ -1,6 +1,9 @@
 #include "items/item_columns.h"
 
+#include <utility>
+
 #include "rules/path_lengths.h"
+#include "rules/peeling.h"
 #include "rules/ready_order.h"
 
 namespace dibs {
@@ -8,9 +11,10 @@ namespace dibs {
 Standings standings_of(const ItemColumns& columns) {
   Standings standings;
   const std::vector<std::uint8_t> open = unfinished(columns.kinds);
-  standings.cycles = cycles(columns.graph(), open);
+  Peeled peeled = peel(columns.graph(), open);
+  standings.cycles = cycles(columns.graph(), peeled);
   standings.readiness = readiness(columns.graph(), columns.kinds, standings.cycles);
-  standings.path_lengths = path_lengths(columns.graph(), open);
+  standings.path_lengths = path_lengths(columns.graph(), std::move(peeled));
   return standings;
 }
 

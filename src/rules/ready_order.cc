@@ -17,12 +17,20 @@ std::vector<Rank> ranks_of_ready(std::span<const Readiness> readiness,
 
 }  // namespace
 
-Rank rank_of(const OrderColumns& columns, ItemNumber item) {
-  const std::uint32_t little_waits = ~columns.path_length[item];
-  return {.urgency = std::uint64_t{columns.priority[item]} << 32U | little_waits,
-          .estimate_min = columns.estimate_min[item] - 1,  // 0 becomes the largest
-          .created_unix_ms = columns.created_unix_ms[item],
+Rank rank_of(const OrderValues& values, ItemNumber item) {
+  const std::uint32_t little_waits = ~values.path_length;
+  return {.urgency = std::uint64_t{values.priority} << 32U | little_waits,
+          .estimate_min = values.estimate_min - 1,  // 0 becomes the largest
+          .created_unix_ms = values.created_unix_ms,
           .item = item};
+}
+
+Rank rank_of(const OrderColumns& columns, ItemNumber item) {
+  return rank_of({.priority = columns.priority[item],
+                  .path_length = columns.path_length[item],
+                  .estimate_min = columns.estimate_min[item],
+                  .created_unix_ms = columns.created_unix_ms[item]},
+                 item);
 }
 
 std::vector<ItemNumber> best(std::span<const Readiness> readiness, const OrderColumns& columns,

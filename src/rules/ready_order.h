@@ -31,6 +31,14 @@ struct Rank {
   friend auto operator<=>(const Rank&, const Rank&) = default;
 };
 
+/// What the order goes by, of one item.
+struct OrderValues {
+  std::uint8_t priority = 0;
+  std::uint32_t path_length = 0;
+  std::uint32_t estimate_min = 0;
+  std::int64_t created_unix_ms = 0;
+};
+[[nodiscard]] Rank rank_of(const OrderValues& values, ItemNumber item);
 [[nodiscard]] Rank rank_of(const OrderColumns& columns, ItemNumber item);
 
 // The first `limit` of the ready items, in order; sorts no more than those.
