@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 from git_bench import GitBench
+from item_bench import ItemBench
 from measure import Sample, Stopwatch, expect, quietly, row, time_row
 
 ENTRIES, LIVE = 100_000, 1_000  # the long past
@@ -209,7 +210,7 @@ def main():
     parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds: a first look, not a verdict")
     parser.add_argument("--check", action="store_true", help="exit 1 when a limit is missed")
-    parser.add_argument("--only", choices=["local", "git"], help="leave the rows of the other store out")
+    parser.add_argument("--only", choices=["local", "git", "items"], help="leave the other rows out")
     parser.add_argument("--dir", type=Path, help="measure on the file system of this directory (default: the build's)")
     options = parser.parse_args()
 
@@ -221,10 +222,11 @@ def main():
     try:
         bench = Bench(dibs, scratch, options.quick)
         rows = []
-        if options.only != "git":
+        if options.only in (None, "local"):
             rows += bench.all_rows()
-        if options.only != "local":
-            rows += GitBench(bench.dibs, bench.watch.program, scratch, bench.rounds).all_rows()
+        for name, kind in (("git", GitBench), ("items", ItemBench)):
+            if options.only in (None, name):
+                rows += kind(bench.dibs, bench.watch.program, scratch, bench.rounds).all_rows()
     finally:
         shutil.rmtree(scratch)
 
