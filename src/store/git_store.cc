@@ -20,7 +20,8 @@ namespace {
 
 constexpr int kTriesMax = 12;
 constexpr int kTriesOnOneBranch = 60;  // where changes of different records meet as well
-constexpr int kTroublesMax = 5;        // what goes wrong on the remote itself may be over soon
+constexpr std::string_view kLockIsThere = ".lock': File exists";
+constexpr int kTroublesMax = 5;  // what goes wrong on the remote itself may be over soon
 constexpr std::string_view kLockBranch = "lock-branch";
 constexpr std::string_view kBranches = "branches";
 constexpr std::uint64_t kFirstPauseMs = 20;
@@ -332,7 +333,9 @@ Result<Outcome> GitStore::commit_locked(const Transaction& transaction) {
   // What was seen last will do for the first try: if it is not so any more, the push finds out.
   const int most = tries_for(place_);
   int troubles = 0;
-  for (int tries = 0; tries < most; ++tries) {
+  int locked = 0;  // times in a row
+  int tries = 0;
+  for (; tries < most && locked < kTriesMax; ++tries) {
     const bool fresh = tries > 0;
     const Result<Sight> sight = fresh ? layout_->look(keys) : layout_->seen(keys);
     if (!sight) return fail(sight.error());
@@ -349,6 +352,8 @@ Result<Outcome> GitStore::commit_locked(const Transaction& transaction) {
     // Nobody was faster: the remote could not keep what it was sent.
     if (contains(lost_by_, "unpacker error") && ++troubles == kTroublesMax)
       return fail(unwritable(place_.remote, lost_by_));
+    // Where others are at work the branch moves between, and then git says something else.
+    locked = contains(lost_by_, kLockIsThere) ? locked + 1 : 0;
     if (tries > 0) {
       const std::uint64_t pause_ms =
           std::min(kFirstPauseMs << static_cast<unsigned>(std::min(tries, 10)), kLongestPauseMs);
@@ -356,11 +361,10 @@ Result<Outcome> GitStore::commit_locked(const Transaction& transaction) {
     }
   }
   // Nothing of ours was ever in the way, and yet the ref did not move.
-  const bool locked = contains(lost_by_, ".lock': File exists");
   return fail(ErrorKind::contended,
               fmt::format("the remote {} did not take the change in {} tries: {}",
-                          printable(place_.remote), most, lost_by_),
-              locked
+                          printable(place_.remote), tries, lost_by_),
+              locked > 0
                   ? "if no push is running there, a crashed one left that file: remove it on the "
                     "remote"
                   : "run the command again");
