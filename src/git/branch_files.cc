@@ -18,24 +18,28 @@ std::optional<BranchEntry> entry_of(std::string_view line) {
   if (fields.size() != 3) return std::nullopt;
   return BranchEntry{.path = std::string(line.substr(tab + 1)),
                      .object = std::string(fields[2]),
-                     .is_file = fields[0].starts_with("100")};
+                     .is_file = fields[0].starts_with("100"),
+                     .mode = std::string(fields[0])};
 }
 
 std::string as_data(std::string_view text) {
   return fmt::format("data {}\n{}\n", text.size(), text);
 }
 
-// A path as fast-import reads it: in quotes if a character in it would end it or mean another.
-std::string as_path(std::string_view path) {
-  const bool plain = !path.starts_with('"') &&
-                     std::ranges::none_of(path, [](char c) { return c == '\n' || c == '\\'; });
-  if (plain) return std::string(path);
+std::string quoted_path(std::string_view path) {
   std::string quoted = "\"";
   for (const char c : path) {
     if (c == '"' || c == '\\') quoted += '\\';
     quoted += c == '\n' ? std::string("\\n") : std::string(1, c);
   }
   return quoted + '"';
+}
+
+// A path as fast-import reads it: in quotes if a character in it would end it or mean another.
+std::string as_path(std::string_view path) {
+  const bool plain = !path.starts_with('"') &&
+                     std::ranges::none_of(path, [](char c) { return c == '\n' || c == '\\'; });
+  return plain ? std::string(path) : quoted_path(path);
 }
 
 // For `git fast-import`: one process for the blobs, the trees, the commit and the ref.
@@ -48,10 +52,12 @@ std::string import_of(const BranchFiles::NewCommit& commit, std::string_view ref
   if (!commit.merged.empty()) text += fmt::format("merge {}\n", commit.merged);
   for (const TakenFile& file : commit.taken)
     text += fmt::format("M {} {} {}\n", file.mode, file.object, as_path(file.path));
+  for (const PathMove& move : commit.moves)
+    text += fmt::format("R {} {}\n", quoted_path(move.from), quoted_path(move.to));
   for (const FileChange& change : commit.changes) {
-    text += change.text
-                ? fmt::format("M 100644 inline {}\n", as_path(change.path)) + as_data(*change.text)
-                : fmt::format("D {}\n", as_path(change.path));
+    text += change.text ? fmt::format("M {} inline {}\n", change.mode, as_path(change.path)) +
+                              as_data(*change.text)
+                        : fmt::format("D {}\n", as_path(change.path));
   }
   return text;
 }
@@ -83,7 +89,16 @@ Result<std::vector<BranchEntry>> BranchFiles::list(const std::string& commit,
   arguments.push_back(commit);
   if (!paths.empty()) arguments.emplace_back("--");
   arguments.insert(arguments.end(), paths.begin(), paths.end());
-  const Result<std::string> out = git_.output_of(call(arguments), ErrorKind::internal);
+  return entries_of(std::move(arguments));
+}
+
+Result<std::vector<BranchEntry>> BranchFiles::list_below(const std::string& commit,
+                                                         const std::string& folder) const {
+  return entries_of({"ls-tree", "-z", "-r", "--full-tree", commit, "--", folder + "/"});
+}
+
+Result<std::vector<BranchEntry>> BranchFiles::entries_of(std::vector<std::string> arguments) const {
+  const Result<std::string> out = git_.output_of(call(std::move(arguments)), ErrorKind::internal);
   if (!out) return fail(out.error());
   std::vector<BranchEntry> entries;
   for (const std::string_view line : split(*out, '\0')) {

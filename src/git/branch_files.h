@@ -19,12 +19,22 @@ struct BranchEntry {
   std::string path;
   std::string object;
   bool is_file = false;  // no folder, symbolic link or submodule
+  std::string mode = {};
 };
 
 /// A new content, or none: then the file is removed, or the folder with all that is in it.
 struct FileChange {
-  std::string path;  // of letters, digits and ._-/ alone
+  std::string path;
   std::optional<std::string> text;
+  std::string mode = "100644";
+};
+
+/// A file or a whole folder that goes elsewhere, with contents and modes as they are.
+struct PathMove {
+  std::string from;
+  std::string to;
+
+  friend bool operator==(const PathMove&, const PathMove&) = default;
 };
 
 /// A file as another commit has it.
@@ -44,6 +54,9 @@ class BranchFiles {
   // No paths: everything there is.
   [[nodiscard]] Result<std::vector<BranchEntry>> list(const std::string& commit,
                                                       const std::vector<std::string>& paths) const;
+  // Every file in a folder of a commit, however deep.
+  [[nodiscard]] Result<std::vector<BranchEntry>> list_below(const std::string& commit,
+                                                            const std::string& folder) const;
   // The contents of these objects, by their names. The caller has seen how large they are.
   [[nodiscard]] Result<std::map<std::string, std::string>> read(
       const std::vector<std::string>& objects) const;
@@ -69,6 +82,7 @@ class BranchFiles {
     std::string author = "dibs";
     std::string merged = {};  // a second parent; empty: there is none
     std::vector<TakenFile> taken = {};
+    std::vector<PathMove> moves = {};  // one after the other, before `changes`
   };
   // Makes a commit with all files of its parent but the changed ones, and does not put it anywhere
   // yet.
@@ -83,6 +97,8 @@ class BranchFiles {
                                                           std::size_t most) const;
 
  private:
+  [[nodiscard]] Result<std::vector<BranchEntry>> entries_of(
+      std::vector<std::string> arguments) const;
   [[nodiscard]] Result<std::string> ask_for(const std::vector<std::string>& names) const;
   [[nodiscard]] GitProgram::Call call(std::vector<std::string> arguments) const;
 

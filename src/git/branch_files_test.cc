@@ -64,6 +64,21 @@ TEST_P(Branch, AMergeHasTwoParentsAndTakesFilesAsTheOtherHasThem) {
   EXPECT_TRUE(run_git(site_.remote(), {"merge-base", "--is-ancestor", theirs, made}));
 }
 
+TEST_P(Branch, MovesWholeFoldersWithModesAndThenChangesThem) {
+  const std::string first = commit(
+      "", {{"w/a b/x", "1", "100755"}, {"w/a b/sub/\"y\\", "2"}, {"w/other", "3"}, {"wide", "4"}});
+  BranchFiles::NewCommit next{.parent = first, .changes = {}, .message = "go\n", .unix_ms = 1000};
+  next.moves = {{"w/a b", "w/c/d"}, {"w/c/d/x", "w/c/d/z"}};
+  next.changes = {{"w/c/d/new", "5"}};
+  const Result<std::string> made = files_.write(next);
+  ASSERT_TRUE(made) << made.error().message;
+  const auto entries = files_.list_below(*made, "w");
+  Paths seen;
+  for (const BranchEntry& entry : entries.value()) seen.push_back(entry.mode + " " + entry.path);
+  EXPECT_EQ(seen, (Paths{"100644 w/c/d/new", "100644 w/c/d/sub/\"y\\", "100755 w/c/d/z",
+                         "100644 w/other"}));
+}
+
 TEST_P(Branch, ReadsContentsByObject) {
   const std::string made = commit("", {{"a", "one\ntwo"}, {"b", ""}, {"c", "x 3\n"}});
   std::vector<std::string> objects;
