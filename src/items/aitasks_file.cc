@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "items/foreign_words.h"
-#include "items/json_line.h"
+#include "items/task_words.h"
 #include "sys/local_time.h"
 
 namespace dibs {
@@ -18,34 +18,6 @@ constexpr std::string_view kOurs = "dibs";
 constexpr std::array<std::string_view, 11> kMapped{
     "title",  "priority",   "effort",     "depends",      "issue_type", "status",
     "labels", "created_at", "updated_at", "completed_at", kOurs};
-
-// aitasks orders by effort, dibs by minutes: these stand for the three words, and nothing more.
-constexpr std::int64_t kLowMin = 60;
-constexpr std::int64_t kMediumMin = 240;
-constexpr std::int64_t kHighMin = 960;
-
-std::string effort_of(std::optional<std::int64_t> minutes) {
-  if (!minutes) return {};
-  if (*minutes <= 2 * kLowMin) return "low";
-  return *minutes <= 2 * kMediumMin ? "medium" : "high";
-}
-
-std::optional<std::int64_t> minutes_of(std::string_view effort) {
-  if (effort == "low") return kLowMin;
-  if (effort == "medium") return kMediumMin;
-  if (effort == "high") return kHighMin;
-  return std::nullopt;
-}
-
-std::string priority_word(int priority) {
-  if (priority < 2) return "high";
-  return priority == 2 ? "medium" : "low";
-}
-
-int priority_of(std::string_view word) {
-  if (word == "high") return 1;
-  return word == "low" ? 3 : kPriorityDefault;
-}
 
 std::string state_of(std::string_view status) {
   if (status.empty() || status == "Ready") return "ready";
@@ -69,16 +41,6 @@ std::string status_of(std::string_view state) {
 
 std::string minute_word(std::int64_t unix_ms) {
   return unix_ms == 0 ? std::string() : local_minute(unix_ms);
-}
-
-std::string array_of(const std::vector<std::string>& texts) {
-  JsonArray array;
-  for (const std::string& text : texts) array.add(text);
-  return array.text();
-}
-
-bool is_unknown(std::string_view key) {
-  return std::ranges::find(kMapped, key) == kMapped.end() && !is_item_member(key);
 }
 
 }  // namespace
@@ -111,16 +73,6 @@ std::string AitasksFile::body() const {
   return body.starts_with('\n') ? body.substr(1) : body;
 }
 
-std::string AitasksFile::unknown() const {
-  JsonObject unknown;
-  for (const FrontField& field : file_.fields()) {
-    if (!is_unknown(field.key) || field.value.form == YamlForm::other) continue;
-    if (field.value.is_list()) unknown.add_raw(field.key, array_of(field.value.entries));
-    if (!field.value.is_list()) unknown.add(field.key, field.value.scalar);
-  }
-  return joined(members_in(unknown.members()));
-}
-
 Result<Item> AitasksFile::said() const {
   Item item;
   item.id = name_.id;
@@ -139,7 +91,7 @@ Result<Item> AitasksFile::said() const {
   if (item.type.empty()) item.type = "feature";  // as aitasks takes it
   item.created_unix_ms = parse_local_time(file_.scalar("created_at").value_or("")).value_or(0);
   item.updated_unix_ms = parse_local_time(file_.scalar("updated_at").value_or("")).value_or(0);
-  item.unknown_members = unknown();
+  item.unknown_members = unknown_keys(file_, kMapped);
   if (Done checked = check_item(item); !checked) return fail(checked.error());
   return item;
 }
@@ -227,21 +179,6 @@ void AitasksFile::put_body(const std::string& body) {
   file_.set_body((lead ? std::string(file_.newline()) : std::string()) + body);
 }
 
-// Only those that are keys of the file already; new ones are carried.
-void AitasksFile::put_unknown(const Item& item) {
-  const JsonMembers wanted = members_in(item.unknown_members);
-  for (const auto& [key, json] : members_in(unknown())) {
-    const std::string* value = find_member(wanted, key);
-    if (value != nullptr && *value == json) continue;
-    const Result<Json> parsed = parse_json(value == nullptr ? "null" : *value);
-    if (parsed && parsed->is_string()) {
-      file_.set(key, parsed->get<std::string>());
-    } else {
-      file_.remove(key);
-    }
-  }
-}
-
 // A file that was all body gets its front matter, and the blank line between the two.
 void AitasksFile::add_head() {
   if (file_.has_head()) return;
@@ -283,7 +220,7 @@ void AitasksFile::write(ItemField field, const Item& item) {
       put("updated_at", minute_word(item.updated_unix_ms));
       break;
     case ItemField::unknown:
-      put_unknown(item);
+      put_unknown_keys(file_, kMapped, item);
       break;
     case ItemField::id:
     case ItemField::files:

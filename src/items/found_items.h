@@ -19,6 +19,10 @@ struct TextFile {
   friend bool operator==(const TextFile&, const TextFile&) = default;
 };
 
+// How much of an item a folder has to give back: its own precision is a minute, and who works in it
+// wants no more of our notes there than needed. What is converted has to come back exactly.
+enum class Precision { of_the_form, exact };
+
 /// One line of a text, by its places there.
 struct TextLine {
   std::size_t begin = 0;

@@ -11,10 +11,6 @@
 
 namespace dibs {
 
-// How much of an item a folder has to give back: its own precision is a minute, and who works in it
-// wants no more of our notes there than needed. What is converted has to come back exactly.
-enum class Precision { of_the_form, exact };
-
 class TaskFolder {
  public:
   // Files that are no tasks are passed over. `broken` is what could not even be read.
