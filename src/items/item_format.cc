@@ -11,9 +11,9 @@
 #include "base/text.h"
 #include "items/aitasks_source.h"
 #include "items/beads_file.h"
+#include "items/folders_format.h"
 #include "items/json_line.h"
 #include "items/origin.h"
-#include "items/source_site.h"
 #include "items/tree_source.h"
 
 namespace dibs {
@@ -202,14 +202,27 @@ Result<std::vector<TextFile>> export_aitasks(const std::vector<Item>& items) {
   return texts;
 }
 
-constexpr std::array<ItemFormat, 3> kFormats{{{.name = kBeads,
+ItemFormat::Place task_place(std::string_view name) {
+  const std::optional<TaskName> task = task_name(name);
+  return {.id = task ? task->id : ItemId{}, .path = std::string(name)};
+}
+
+constexpr std::array<ItemFormat, 4> kFormats{{{.name = kBeads,
                                                .shape = ItemFormat::Shape::file,
                                                .import_texts = import_beads,
                                                .export_texts = export_beads},
                                               {.name = kAitasks,
                                                .shape = ItemFormat::Shape::folder,
                                                .import_texts = import_aitasks,
-                                               .export_texts = export_aitasks},
+                                               .export_texts = export_aitasks,
+                                               .read_texts = read_task_texts,
+                                               .place_of = task_place},
+                                              {.name = kFoldersFormat,
+                                               .shape = ItemFormat::Shape::folder,
+                                               .import_texts = import_folders,
+                                               .export_texts = export_folders,
+                                               .read_texts = read_work_texts,
+                                               .place_of = place_of_work},
                                               {.name = kJson,
                                                .shape = ItemFormat::Shape::file,
                                                .import_texts = import_json,
@@ -218,24 +231,30 @@ constexpr std::array<ItemFormat, 3> kFormats{{{.name = kBeads,
 Result<ItemList> import_folder(FileSystem& files, const ItemFormat& format,
                                const std::string& path) {
   FolderTexts texts;
-  if (Done read = read_task_texts(files, path, texts); !read) return fail(read.error());
+  if (Done read = format.read_texts(files, path, texts); !read) return fail(read.error());
   ItemList list = format.import_texts(std::move(texts.files));
   list.broken.insert(list.broken.end(), texts.broken.begin(), texts.broken.end());
   return list;
 }
 
 // What is there under another name would be the same task twice.
-Done check_folder(FileSystem& files, const std::string& path, const std::vector<TextFile>& texts) {
+Done check_folder(FileSystem& files, const ItemFormat& format, const std::string& path,
+                  const std::vector<TextFile>& texts) {
   FolderTexts there;
-  if (Done read = read_task_texts(files, path, there); !read) return read;
+  if (Done read = format.read_texts(files, path, there); !read) return read;
   std::map<ItemId, std::string> names;
-  for (const TextFile& text : texts) names[task_name(text.name)->id] = text.name;
+  for (const TextFile& text : texts) {
+    const ItemFormat::Place place = format.place_of(text.name);
+    names[place.id] = place.path;
+  }
   for (const TextFile& old : there.files) {
-    const auto name = names.find(task_name(old.name)->id);
-    if (name != names.end() && name->second != old.name)
-      return fail(ErrorKind::refused,
-                  fmt::format("{} is there already, as {}", name->first.text, printable(old.name)),
-                  "export into an empty folder");
+    const ItemFormat::Place place = format.place_of(old.name);
+    const auto name = names.find(place.id);
+    if (name != names.end() && name->second != place.path)
+      return fail(
+          ErrorKind::refused,
+          fmt::format("{} is there already, as {}", name->first.text, printable(place.path)),
+          "export into an empty folder");
   }
   return {};
 }
@@ -264,7 +283,7 @@ Done export_items(FileSystem& files, const ItemFormat& format, const std::string
   if (!texts) return fail(texts.error());
   if (format.shape == ItemFormat::Shape::file)
     return files.replace_file(path, texts->front().text, kSharedFile);
-  if (Done checked = check_folder(files, path, *texts); !checked) return checked;
+  if (Done checked = check_folder(files, format, path, *texts); !checked) return checked;
   if (Done made = files.make_directory(path, kSharedDirectory); !made) return made;
   for (const TextFile& text : *texts) {
     if (Done written = write_below(files, path, text); !written) return written;

@@ -8,8 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "items/found_items.h"
-#include "sys/file_system.h"
+#include "items/source_site.h"
 
 namespace dibs {
 
@@ -21,6 +20,13 @@ struct ItemFormat {
   // Of a file there is one text, with the name that people are shown.
   ItemList (*import_texts)(std::vector<TextFile> texts);
   Result<std::vector<TextFile>> (*export_texts)(const std::vector<Item>& items);
+  // Of a folder: its files that may be items, and where the item lies that such a file is about.
+  Done (*read_texts)(FileSystem& files, const std::string& folder, FolderTexts& into) = nullptr;
+  struct Place {
+    ItemId id;
+    std::string path;
+  };
+  Place (*place_of)(std::string_view name) = nullptr;
 };
 
 [[nodiscard]] std::span<const ItemFormat> item_formats();

@@ -84,6 +84,29 @@ TEST(ItemFormat, GivesBackTheFilesOfAitasks) {
   EXPECT_EQ(exported("aitasks", through_our_files(items_of(list))), kTasks);
 }
 
+const std::vector<TextFile> kWork{
+    {.name = "features/archive/production/old-1.md", .text = "no heading\r\n"},
+    {.name = "features/next/a-1/README.md",
+     .text = "---\npriority: high # yes\nodd: {a: 1}\n---\n\n# A\n\nbody\n"},
+    {.name = "new/lost/notes.md", .text = ""},
+    {.name = "pending-b-2/b-2.md", .text = "# B\n"}};
+
+TEST(ItemFormat, GivesBackTheFilesOfFolders) {
+  const ItemList list = format("folders").import_texts(kWork);
+  EXPECT_EQ(list.items.size(), 4U);
+  EXPECT_EQ(exported("folders", through_our_files(items_of(list))), kWork);
+}
+
+TEST(ItemFormat, GivesBackTheFilesOfFoldersByWayOfEveryOtherForm) {
+  const std::vector<Item> items =
+      through_our_files(items_of(format("folders").import_texts(kWork)));
+  for (const ItemFormat& other : item_formats()) {
+    if (other.name == "folders") continue;
+    const std::vector<TextFile> texts = exported(other.name, items);
+    EXPECT_EQ(exported("folders", items_of(other.import_texts(texts))), kWork) << other.name;
+  }
+}
+
 TEST(ItemFormat, ChangesOnlyWhatChangedSinceTheImport) {
   std::vector<Item> items = items_of(format("aitasks").import_texts(kTasks));
   for (Item& item : items) {
@@ -92,6 +115,16 @@ TEST(ItemFormat, ChangesOnlyWhatChangedSinceTheImport) {
   std::vector<TextFile> wanted = kTasks;
   wanted[3].text = "---\nstatus: Ready\nodd: {a: 1}\n# c\n---\n\nbody\n";
   EXPECT_EQ(exported("aitasks", items), wanted);
+}
+
+TEST(ItemFormat, MovesToTheFolderOfTheNewState) {
+  std::vector<Item> items = items_of(format("folders").import_texts(kWork));
+  for (Item& item : items) {
+    if (item.id.text == "a-1") item.state = "inanalysis";
+  }
+  std::vector<TextFile> wanted = kWork;
+  wanted[1].name = "features/inanalysis/a-1/README.md";
+  EXPECT_EQ(exported("folders", items), wanted);
 }
 
 TEST(ItemFormat, GivesBackTheBytesByWayOfAnotherForm) {
@@ -151,6 +184,21 @@ TEST(ItemFormat, ReadsAndWritesFilesAndFolders) {
   write_bytes(temp / "out/t2_other.md", "");
   EXPECT_EQ(export_items(files, format("aitasks"), temp / "out", items_of(*list)).error().message,
             "t2 is there already, as t2_other.md");
+  for (const TextFile& file : kWork) {
+    make_directories(temp / ("work/" + file.name.substr(0, file.name.rfind('/'))));
+    write_bytes(temp / ("work/" + file.name), file.text);
+  }
+  make_directories(temp / "work/features/next/a-1/deep");
+  write_bytes(temp / "work/features/next/a-1/deep/picture.png", "\xff");
+  const Result<ItemList> work = import_items(files, format("folders"), temp / "work");
+  ASSERT_TRUE(work) << work.error().message;
+  ASSERT_TRUE(export_items(files, format("folders"), temp / "again", items_of(*work)));
+  for (const TextFile& file : kWork)
+    EXPECT_EQ(read_bytes(temp / ("again/" + file.name)), file.text);
+  make_directories(temp / "again/features/inanalysis/a-1");
+  write_bytes(temp / "again/features/inanalysis/a-1/x.md", "");
+  EXPECT_EQ(export_items(files, format("folders"), temp / "again", items_of(*work)).error().message,
+            "a-1 is there already, as features/inanalysis/a-1");
   ASSERT_TRUE(export_items(files, format("json"), temp / "items.jsonl", items_of(*list)));
   const Result<ItemList> lines = import_items(files, format("json"), temp / "items.jsonl");
   ASSERT_TRUE(lines);

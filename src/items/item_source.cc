@@ -30,6 +30,8 @@ Result<Catalog> ItemSource::catalog(const Workflow& workflow) {
 
 Result<bool> ItemSource::is_up_to_date(const Catalog& /*catalog*/) { return false; }
 
+bool ItemSource::stand_on(const RefMove& /*landing*/) { return false; }
+
 Result<std::optional<ItemSource::Prepared>> ItemSource::prepare(const Batch& /*batch*/) {
   return std::nullopt;
 }

@@ -21,6 +21,7 @@
 #include "items/catalog.h"
 #include "model/agent.h"
 #include "model/item.h"
+#include "model/ref_move.h"
 
 namespace dibs {
 
@@ -70,6 +71,7 @@ class ItemSource {
   struct Change {
     Item item;
     std::optional<std::string> expected;  // its version; none: there must be no such item
+    ItemId was = {};  // the id it had, in a source where an id is a name that can change
   };
   struct Batch {
     std::vector<Change> changes;
@@ -81,6 +83,9 @@ class ItemSource {
   // somebody else was faster: read and apply again.
   [[nodiscard]] virtual Result<bool> write(const Batch& batch) = 0;
 
+  // For a source whose items hang on a branch of the repository: from here on everything is as if
+  // that branch had moved so, and a prepared change follows it. False when they do not hang on it.
+  [[nodiscard]] virtual bool stand_on(const RefMove& landing);
   /// A change that is made and not put in place yet: it counts once the ref has moved.
   struct Prepared {
     std::string ref;
@@ -88,8 +93,9 @@ class ItemSource {
     std::string to;
     std::shared_ptr<const void> turn;  // nobody else changes items while it is kept
   };
-  // For a source whose items hang on one ref, which can then move in one step with others. Nothing
-  // when it has none, or somebody was faster.
+  // Whether a change can be one step with others, because items hang on one ref.
+  [[nodiscard]] virtual bool can_prepare() const { return false; }
+  // Nothing when somebody was faster.
   [[nodiscard]] virtual Result<std::optional<Prepared>> prepare(const Batch& batch);
   // It has moved.
   virtual void moved(const Prepared& prepared, const Batch& batch);

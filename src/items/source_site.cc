@@ -83,7 +83,7 @@ Result<std::vector<ItemRevision>> file_history(const SourceSite& site, const std
   std::vector<std::string> words{"log", "-z", "--format=%H%x1f%at%x1f%an%x1f%s",
                                  fmt::format("--max-count={}", std::min(most, kHistoryMax))};
   words.emplace_back(line.empty() ? "--follow" : "-G" + line);
-  words.insert(words.end(), {"HEAD", "--", file});
+  words.insert(words.end(), {site.tip, "--", file});
   const Result<ProgramEnd> log = site.git.run({.git_dir = site.git_dir,
                                                .arguments = std::move(words),
                                                .input = {},

@@ -18,7 +18,8 @@ struct SourceSite {
   const GitProgram& git;
   std::string git_dir;
   std::string work_tree;
-  std::string lock_file;  // held while something is read, compared and written
+  std::string lock_file;     // held while something is read, compared and written
+  std::string tip = "HEAD";  // the commit whose history counts
 };
 
 inline constexpr unsigned kSharedFile = 0644;  // what git checks out
@@ -44,7 +45,7 @@ struct FolderTexts {
 // With the folders above it, as far as they lie below `top`; an existing file keeps its mode.
 [[nodiscard]] Done write_below(FileSystem& files, const std::string& top, const TextFile& file);
 
-// The commits that changed a file of the work tree, newest first; with `line`, only those that
+// The commits that changed a file, newest first; with `line`, only those that
 // changed a line which that regular expression fits.
 [[nodiscard]] Result<std::vector<ItemRevision>> file_history(const SourceSite& site,
                                                              const std::string& file,

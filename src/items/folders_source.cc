@@ -1,0 +1,154 @@
+#include "items/folders_source.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+
+namespace dibs {
+
+namespace {
+
+// Why a file cannot say what an item is; empty when it can.
+std::string unreadable_why(const BranchEntry& entry) {
+  return entry.is_file ? "" : "it is no file";
+}
+
+}  // namespace
+
+Result<std::string> FoldersSource::tip() {
+  if (landing_) return landing_->to;
+  Result<std::string> commit = refs_.commit_at(branch_.ref);
+  if (commit && commit->empty()) return branch_.commit;
+  return commit;
+}
+
+Result<FoldersSource::Read> FoldersSource::read_at(const std::string& commit) {
+  Result<std::vector<BranchEntry>> entries = std::vector<BranchEntry>{};
+  if (!commit.empty()) entries = commits_.list_below(commit, folder_);
+  if (!entries) return fail(entries.error());
+  if (entries->size() > kSourceFilesMax)
+    return fail(ErrorKind::refused, fmt::format("{} has too many files", printable(folder_)));
+  std::vector<FolderEntry> below;
+  std::map<std::string, const BranchEntry*> by_path;
+  for (const BranchEntry& entry : *entries) {
+    below.push_back(
+        {.path = entry.path.substr(folder_.size() + 1), .unreadable_why = unreadable_why(entry)});
+    by_path[below.back().path] = &entry;
+  }
+  Read read{.work = WorkFolders(workflow_, below), .modes = {}};
+  const std::vector<std::string> paths = read.work.main_files();
+  std::vector<std::string> objects;
+  for (const std::string& path : paths) objects.push_back(by_path.at(path)->object);
+  std::map<std::string, std::string> texts;
+  const Done got = commits_.read_each(objects, kItemFileBytesMax, [&](const ObjectText& object) {
+    if (object.text) texts[paths[object.number]] = *object.text;
+  });
+  if (!got) return fail(got.error());
+  for (const std::string& path : paths) read.modes[path] = by_path.at(path)->mode;
+  read.work.read(texts);
+  return read;
+}
+
+Result<ItemList> FoldersSource::read_all() {
+  const Result<std::string> commit = tip();
+  if (!commit) return fail(commit.error());
+  const Result<Read> read = read_at(*commit);
+  if (!read) return fail(read.error());
+  ItemList list = read->work.list();
+  for (StoredItem& stored : list.items) stored.file = folder_ + "/" + stored.file;
+  for (BrokenItem& broken : list.broken) broken.file = folder_ + "/" + broken.file;
+  return list;
+}
+
+Result<Catalog> FoldersSource::catalog(const Workflow& workflow) {
+  const Result<std::string> commit = tip();
+  if (!commit) return fail(commit.error());
+  Result<Catalog> catalog = ItemSource::catalog(workflow);
+  if (catalog) catalog->now_shows(*commit);
+  return catalog;
+}
+
+Result<bool> FoldersSource::is_up_to_date(const Catalog& catalog) {
+  const Result<std::string> commit = tip();
+  if (!commit) return fail(commit.error());
+  return *commit == catalog.shows();
+}
+
+Result<std::vector<StoredItem>> FoldersSource::read(const std::vector<ItemId>& ids) {
+  const Result<ItemList> list = read_all();
+  if (!list) return fail(list.error());
+  return chosen(*list, ids);
+}
+
+Result<std::optional<BranchFiles::NewCommit>> FoldersSource::commit_of(const Batch& batch,
+                                                                       const std::string& parent) {
+  const Result<Read> read = read_at(parent);
+  if (!read) return fail(read.error());
+  const auto writes = read->work.changes(batch.changes, Precision::of_the_form);
+  if (!writes) return fail(writes.error());
+  if (!*writes) return std::nullopt;
+  BranchFiles::NewCommit commit{.parent = parent,
+                                .changes = {},
+                                .message = batch.message + "\n",
+                                .unix_ms = batch.unix_ms,
+                                .author = batch.author.text};
+  for (const WorkFolders::Move& move : (*writes)->moves)
+    commit.moves.push_back({.from = folder_ + "/" + move.from, .to = folder_ + "/" + move.to});
+  for (const WorkFolders::Text& file : (*writes)->files) {
+    FileChange change{.path = folder_ + "/" + file.path, .text = file.text};
+    const auto mode = read->modes.find(file.was);
+    if (mode != read->modes.end()) change.mode = mode->second;
+    commit.changes.push_back(std::move(change));
+  }
+  return commit;
+}
+
+Result<bool> FoldersSource::write(const Batch& batch) {
+  const auto lock = site_.files.lock(site_.lock_file, Patience::wait);
+  if (!lock) return fail(lock.error());
+  const Result<std::string> parent = tip();
+  if (!parent) return fail(parent.error());
+  const auto commit = commit_of(batch, *parent);
+  if (!commit) return fail(commit.error());
+  if (!*commit) return false;
+  if ((*commit)->changes.empty() && (*commit)->moves.empty()) return true;
+  const auto made = commits_.put(**commit, branch_.ref);
+  if (!made) return fail(made.error());
+  return made->has_value();
+}
+
+bool FoldersSource::stand_on(const RefMove& landing) {
+  if (landing.name != branch_.ref) return false;
+  landing_ = landing;
+  return true;
+}
+
+Result<std::optional<ItemSource::Prepared>> FoldersSource::prepare(const Batch& batch) {
+  Result<std::unique_ptr<FileLock>> turn = site_.files.lock(site_.lock_file, Patience::wait);
+  if (!turn) return fail(turn.error());
+  const Result<std::string> parent = tip();
+  if (!parent) return fail(parent.error());
+  const auto commit = commit_of(batch, *parent);
+  if (!commit) return fail(commit.error());
+  if (!*commit) return std::nullopt;
+  const bool changes_nothing = (*commit)->changes.empty() && (*commit)->moves.empty();
+  const Result<std::string> made = changes_nothing ? *parent : commits_.write(**commit);
+  if (!made) return fail(made.error());
+  return Prepared{.ref = branch_.ref,
+                  .from = landing_ ? landing_->from : *parent,
+                  .to = *made,
+                  .turn = std::shared_ptr<const FileLock>(*std::move(turn))};
+}
+
+Result<std::vector<ItemRevision>> FoldersSource::history(const ItemId& id, std::size_t most) {
+  const Result<std::string> commit = tip();
+  if (!commit) return fail(commit.error());
+  const Result<std::vector<StoredItem>> stored = read({id});
+  if (!stored) return fail(stored.error());
+  if (stored->empty()) return std::vector<ItemRevision>{};
+  SourceSite at_tip = site_;
+  at_tip.tip = *commit;
+  return file_history(at_tip, stored->front().file, {}, most);
+}
+
+}  // namespace dibs

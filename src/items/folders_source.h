@@ -1,0 +1,63 @@
+// Items as folders on the target branch: docs/work/{category}/{state}/{item}/. Read from the branch
+// itself and not from the work tree, so that every worktree sees the same at once; a change is one
+// commit there, which moves the whole folder when the state changes.
+#pragma once
+
+#include "git/branch_files.h"
+#include "git/ref_files.h"
+#include "items/source_site.h"
+#include "items/work_folders.h"
+
+namespace dibs {
+
+inline constexpr const char* kWorkFolder = "docs/work";
+
+class FoldersSource final : public ItemSource {
+ public:
+  struct Branch {
+    std::string ref;     // refs/heads/main
+    std::string commit;  // where it begins when there is no such ref yet
+  };
+  // `folder` is below the top of the tree. The workflow must outlive it.
+  FoldersSource(SourceSite site, Branch branch, const Workflow& workflow,
+                std::string folder = kWorkFolder)
+      : site_(std::move(site)),
+        branch_(std::move(branch)),
+        workflow_(workflow),
+        folder_(std::move(folder)),
+        refs_(site_.files, site_.git_dir),
+        commits_(site_.git, site_.git_dir) {}
+
+  [[nodiscard]] Result<ItemList> read_all() override;
+  [[nodiscard]] Result<Catalog> catalog(const Workflow& workflow) override;
+  [[nodiscard]] Result<bool> is_up_to_date(const Catalog& catalog) override;
+  [[nodiscard]] Result<std::vector<StoredItem>> read(const std::vector<ItemId>& ids) override;
+  [[nodiscard]] Result<bool> write(const Batch& batch) override;
+  [[nodiscard]] bool stand_on(const RefMove& landing) override;
+  [[nodiscard]] bool can_prepare() const override { return true; }
+  [[nodiscard]] Result<std::optional<Prepared>> prepare(const Batch& batch) override;
+  [[nodiscard]] Result<std::vector<ItemRevision>> history(const ItemId& id,
+                                                          std::size_t most) override;
+
+ private:
+  /// All that lies there at a commit.
+  struct Read {
+    WorkFolders work;
+    std::map<std::string, std::string> modes;  // of the files that were read
+  };
+  [[nodiscard]] Result<std::string> tip();
+  [[nodiscard]] Result<Read> read_at(const std::string& commit);
+  // Nothing when something is not as expected.
+  [[nodiscard]] Result<std::optional<BranchFiles::NewCommit>> commit_of(const Batch& batch,
+                                                                        const std::string& parent);
+
+  SourceSite site_;
+  Branch branch_;
+  const Workflow& workflow_;
+  std::string folder_;
+  RefFiles refs_;
+  BranchFiles commits_;
+  std::optional<RefMove> landing_;
+};
+
+}  // namespace dibs
