@@ -79,6 +79,7 @@ struct Command {
 [[nodiscard]] std::span<const Command> item_view_commands();
 [[nodiscard]] std::span<const Command> item_exchange_commands();
 [[nodiscard]] std::span<const Command> item_sync_commands();
+[[nodiscard]] std::span<const Command> item_stamp_commands();
 [[nodiscard]] std::span<const Command> landing_commands();
 [[nodiscard]] std::span<const Command> lease_view_commands();
 [[nodiscard]] std::span<const Command> setup_commands();

@@ -12,18 +12,18 @@ namespace dibs::cli {
 
 namespace {
 
-constexpr std::string_view kFormats = "beads|aitasks|json";
+constexpr std::string_view kFormats = "beads|aitasks|folders|json";
 constexpr std::array<Positional, 1> kPath{
-    {{.name = "PATH", .meaning = "the file (beads, json) or folder (aitasks)"}}};
+    {{.name = "PATH", .meaning = "the file (beads, json) or folder (aitasks, folders)"}}};
 constexpr std::array<Option, 1> kFrom{{{.name = "--from",
                                         .takes = Takes::text,
                                         .value = "FORMAT",
-                                        .meaning = "beads, aitasks or json (default json)",
+                                        .meaning = "beads, aitasks, folders or json (default json)",
                                         .choices = kFormats}}};
 constexpr std::array<Option, 1> kTo{{{.name = "--to",
                                       .takes = Takes::text,
                                       .value = "FORMAT",
-                                      .meaning = "beads, aitasks or json (default json)",
+                                      .meaning = "beads, aitasks, folders or json (default json)",
                                       .choices = kFormats}}};
 
 Done run_import(Invocation& call) {

@@ -132,9 +132,9 @@ constexpr std::array<SettingSpec, 42> kSpecs{{
     {.key = "items.source",
      .type = SettingType::choice,
      .fallback = "native",
-     .choices = "native|tree|aitasks|beads",
-     .meaning = "where items are kept: dibs' own ref, .dibs/items/*.json, aitasks/*.md or "
-                ".beads/issues.jsonl in the work tree"},
+     .choices = "native|tree|aitasks|beads|folders",
+     .meaning = "where items are kept: dibs' own ref; .dibs/items/*.json, aitasks/*.md or "
+                ".beads/issues.jsonl in the work tree; docs/work/ on the target branch"},
     {.key = "items.path",
      .type = SettingType::path,
      .fallback = "",

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "rules/cycles.h"
 #include "rules/dependency_graph.h"
+#include "verbs/checkout.h"
 #include "verbs/claim.h"
 #include "verbs/item_sync.h"
 
@@ -21,29 +22,6 @@ Error too_contended() {
           .message = "the items change faster than this change can be made",
           .hint = "run the command again",
           .fields = {}};
-}
-
-// Single-writer: whoever holds an item decides what becomes of it.
-Done check_holder(Workspace& workspace, const ItemId& id) {
-  const Result<const Settings*> settings = workspace.settings();
-  if (!settings) return fail(settings.error());
-  const std::string_view enforced = (*settings)->text("worktree.enforce_leases");
-  if (enforced == "off") return {};
-  const Result<Claimant> who = workspace.claimant();
-  if (!who) return fail(who.error());
-  const Result<Status> now = status(workspace, "item:" + id.text);
-  if (!now) return fail(now.error());
-  const auto other = std::ranges::find_if(
-      now->leases, [&](const ListedLease& entry) { return entry.lease.session != who->session; });
-  if (other == now->leases.end()) return {};
-  const std::string held =
-      fmt::format("{} is held by {}", printable(id.text), printable(other->lease.agent.text));
-  if (enforced == "warn") {
-    workspace.warn(held);
-    return {};
-  }
-  return fail(ErrorKind::held, held + ", who alone may change it",
-              fmt::format("say it there instead: dibs item comment {} TEXT", shell_word(id.text)));
 }
 
 Done check(const Catalog& catalog, const Item& before, const Item& after) {
@@ -90,6 +68,37 @@ Result<ItemSource::Batch> batch_of(Workspace& workspace, const std::string& mess
 }
 
 }  // namespace
+
+Done check_holder(Workspace& workspace, const ItemId& id) {
+  const Result<const Settings*> settings = workspace.settings();
+  if (!settings) return fail(settings.error());
+  const std::string_view enforced = (*settings)->text("worktree.enforce_leases");
+  if (enforced == "off") return {};
+  const Result<Claimant> who = workspace.claimant();
+  if (!who) return fail(who.error());
+  const Result<Status> now = status(workspace, "item:" + id.text);
+  if (!now) return fail(now.error());
+  const auto other = std::ranges::find_if(
+      now->leases, [&](const ListedLease& entry) { return entry.lease.session != who->session; });
+  if (other == now->leases.end()) return {};
+  const std::string held =
+      fmt::format("{} is held by {}", printable(id.text), printable(other->lease.agent.text));
+  if (enforced == "warn") {
+    workspace.warn(held);
+    return {};
+  }
+  return fail(ErrorKind::held, held + ", who alone may change it",
+              fmt::format("say it there instead: dibs item comment {} TEXT", shell_word(id.text)));
+}
+
+void spread_change(Workspace& workspace, const OpenedItems& items) {
+  send_items(workspace);
+  if (!items.target) return;
+  const Result<Surroundings> around = surroundings(workspace);
+  if (!around) return workspace.warn(around.error().message);
+  const auto note = bring_checkout_along(*around, *items.target, items.target->commit);
+  if (note) workspace.warn(*note);
+}
 
 Done check_no_cycle(const Catalog& catalog, const Item& item) {
   const Result<std::optional<std::uint32_t>> number = catalog.find(item.id.text);
@@ -157,7 +166,7 @@ Result<Item> change_item(Workspace& workspace, OpenedItems& items, const ItemCha
     const Result<bool> written = items.source->write(*batch);
     if (!written) return fail(written.error());
     if (!*written) continue;
-    send_items(workspace);
+    spread_change(workspace, items);
     return after;
   }
   return fail(too_contended());
@@ -184,7 +193,7 @@ Result<std::vector<Item>> add_items(
     const Result<bool> written = items.source->write(*batch);
     if (!written) return fail(written.error());
     if (!*written) continue;
-    send_items(workspace);
+    spread_change(workspace, items);
     return made;
   }
   return fail(too_contended());

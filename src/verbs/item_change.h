@@ -25,10 +25,17 @@ struct ItemChange {
 [[nodiscard]] Result<Item> change_item(Workspace& workspace, OpenedItems& items,
                                        const ItemChange& change);
 
+// Single-writer: refused when another session holds it (worktree.enforce_leases).
+[[nodiscard]] Done check_holder(Workspace& workspace, const ItemId& id);
+
 // `make` is asked again, with the items as they are then, when somebody was faster.
 [[nodiscard]] Result<std::vector<Item>> add_items(
     Workspace& workspace, OpenedItems& items, const std::string& message,
     const std::function<Result<std::vector<Item>>(const Catalog&)>& make);
+
+// Right after a change: other clones get it, and the user's checkout of the branch that items lie
+// on. The change is made, so what does not work out is a warning.
+void spread_change(Workspace& workspace, const OpenedItems& items);
 
 // Refused when these dependencies would make the item wait for itself; says how.
 [[nodiscard]] Done check_no_cycle(const Catalog& catalog, const Item& item);

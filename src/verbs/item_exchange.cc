@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "items/item_format.h"
-#include "verbs/item_sync.h"
+#include "verbs/item_change.h"
 #include "verbs/opened_items.h"
 
 namespace dibs::verbs {
@@ -91,7 +91,7 @@ Result<Imported> import_items(Workspace& workspace, const Exchange& request) {
     const Result<bool> written = items->source->write(*batch);
     if (!written) return fail(written.error());
     if (!*written) continue;
-    send_items(workspace);
+    spread_change(workspace, *items);
     return imported;
   }
   return fail(ErrorKind::contended, "the items change faster than they can be imported",

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/text.h"
 #include "verbs/item_change.h"
 
@@ -25,27 +27,62 @@ Result<std::optional<StoredItem>> unfinished_item(const OpenedItems& items,
   return std::move(stored->front());
 }
 
+// A file in a work tree can only change there; after the landing that work tree is gone.
+Error has_to_land_with_the_work(const Item& item, const std::string& to) {
+  const std::string id = shell_word(item.id.text);
+  return {
+      .kind = ErrorKind::refused,
+      .message = fmt::format("{} has to become {} in your branch, where its file lies",
+                             printable(item.id.text), printable(to)),
+      .hint = fmt::format(
+          "dibs item update {0} --state {1} && git add -A && git commit -m {2} && dibs done {0}",
+          id, shell_word(to), shell_word(item.id.text + " becomes " + to)),
+      .fields = {}};
+}
+
 }  // namespace
 
+// What the work has done to the item itself counts, if the item lies where the work lands.
+Result<std::optional<ItemLanding::Onward>> ItemLanding::onward(Workspace& workspace,
+                                                               const std::string& item,
+                                                               const RefMove& target) {
+  Result<OpenedItems> items = open_items(workspace);
+  if (!items) return fail(items.error());
+  Result<std::optional<StoredItem>> stored = unfinished_item(*items, item);
+  if (!stored) return fail(stored.error());
+  if (!stored->has_value()) return std::nullopt;
+  Onward onward{.items = *std::move(items), .stored = **std::move(stored), .to = {}};
+  const std::string before = onward.stored.item.state;
+  if (onward.items.source->stand_on(target)) {
+    Result<std::optional<StoredItem>> landed = unfinished_item(onward.items, item);
+    if (!landed) return fail(landed.error());
+    if (!landed->has_value()) return std::nullopt;
+    onward.stored = **std::move(landed);
+  }
+  const bool moved_itself = onward.stored.item.state != before;
+  onward.to = moved_itself ? onward.stored.item.state : onward.items.workflow->landed_from(before);
+  return onward;
+}
+
 Result<std::optional<ItemLanding>> ItemLanding::prepare(Workspace& workspace,
-                                                        const std::string& item) {
+                                                        const std::string& item,
+                                                        const RefMove& target) {
   const Result<AgentId> agent = workspace.agent();
   if (!agent) return fail(agent.error());
   const Result<const StoreBackend*> backend = workspace.backend();
   if (!backend) return fail(backend.error());
   for (int tries = 0; tries < kTriesMax; ++tries) {
-    Result<OpenedItems> items = open_items(workspace);
-    if (!items) return fail(items.error());
-    Result<std::optional<StoredItem>> stored = unfinished_item(*items, item);
-    if (!stored) return fail(stored.error());
-    if (!stored->has_value()) return std::nullopt;
-    const std::string to = items->workflow->landed_from((*stored)->item.state);
-    Result<Item> after = items->workflow->moved((*stored)->item, to);
+    Result<std::optional<Onward>> going = onward(workspace, item, target);
+    if (!going) return fail(going.error());
+    if (!going->has_value()) return std::nullopt;
+    auto& [items, stored, to] = **going;
+    if (!items.source->can_prepare()) return fail(has_to_land_with_the_work(stored.item, to));
+    Result<Item> after = items.workflow->moved(stored.item, to);
     if (!after) return fail(after.error());
     const std::int64_t now_ms = workspace.system().clock.now().unix_ms;
     after->updated_unix_ms = now_ms;
-    ItemLanding landing(*std::move(items),
-                        {.changes = {{.item = *after, .expected = (*stored)->version}},
+    ItemLanding landing(std::move(items),
+                        {.changes = {{.item = *after, .expected = stored.version}},
                          .author = *agent,
                          .message = fmt::format("landed, becomes {}: {}", to, item),
                          .unix_ms = now_ms});
@@ -61,9 +98,14 @@ Result<std::optional<ItemLanding>> ItemLanding::prepare(Workspace& workspace,
               "run the command again");
 }
 
-std::optional<RefMove> ItemLanding::move() const {
-  if (!prepared_) return std::nullopt;
-  return RefMove{.name = prepared_->ref, .from = prepared_->from, .to = prepared_->to};
+void ItemLanding::join(std::vector<RefMove>& moves) const {
+  if (!prepared_) return;
+  const auto same = std::ranges::find(moves, prepared_->ref, &RefMove::name);
+  if (same != moves.end()) {
+    same->to = prepared_->to;
+  } else {
+    moves.push_back({.name = prepared_->ref, .from = prepared_->from, .to = prepared_->to});
+  }
 }
 
 Done ItemLanding::finish(Workspace& workspace) {

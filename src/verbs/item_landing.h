@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "model/ref_move.h"
@@ -13,18 +14,28 @@ namespace dibs::verbs {
 
 class ItemLanding {
  public:
-  // Nothing when dibs does not know the item, or it is finished already. Refused when its state
-  // cannot go on from here. Nobody else changes items while it exists.
+  // `target` is how the target branch is to move. Nothing when dibs does not know the item, or it
+  // is finished already. Refused when its state cannot go on from here. Nobody else changes items
+  // while it exists.
   [[nodiscard]] static Result<std::optional<ItemLanding>> prepare(Workspace& workspace,
-                                                                  const std::string& item);
+                                                                  const std::string& item,
+                                                                  const RefMove& target);
 
-  // What moves in the same step.
-  [[nodiscard]] std::optional<RefMove> move() const;
+  // Adds what moves in the same step; where items lie on the target, that goes one commit further.
+  void join(std::vector<RefMove>& moves) const;
   // Afterwards: what could not be part of that step.
   [[nodiscard]] Done finish(Workspace& workspace);
   [[nodiscard]] const std::string& state() const { return batch_.changes.front().item.state; }
 
  private:
+  struct Onward {
+    OpenedItems items;
+    StoredItem stored;
+    std::string to;
+  };
+  [[nodiscard]] static Result<std::optional<Onward>> onward(Workspace& workspace,
+                                                            const std::string& item,
+                                                            const RefMove& target);
   ItemLanding(OpenedItems items, ItemSource::Batch batch)
       : items_(std::move(items)), batch_(std::move(batch)) {}
 

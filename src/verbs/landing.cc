@@ -182,27 +182,27 @@ Result<Attempt> prepare(Workspace& workspace, const WorkSite& site, const Land& 
   return Attempt{.target = *target, .commit = end->commit, .work = head};
 }
 
-// The step that counts.
-Done settle(Workspace& workspace, const WorkSite& site, const Attempt& attempt,
-            const std::optional<ItemLanding>& item) {
-  const Result<Ledger*> ledger = workspace.ledger();
-  if (!ledger) return fail(ledger.error());
-  const LeaseRef lease = site.lease->id;
+Result<RefMove> target_move(Workspace& workspace, const WorkSite& site, const Attempt& attempt) {
   const std::string branch = "refs/heads/" + attempt.target.branch;
   // A fresh clone may have the remote's branch alone, and its own begins with this.
   const Result<std::optional<std::string>> own =
       Commits(workspace.system().git, site.worktree.repository.common_dir).find(branch);
   if (!own) return fail(own.error());
   const bool begins = attempt.target.remote.empty() && !own->has_value();
-  Landing landing{.target = attempt.target.branch,
-                  .commit = attempt.commit,
-                  .work = attempt.work,
-                  .refs = {{.name = branch,
-                            .from = begins ? std::string() : attempt.target.commit,
-                            .to = attempt.commit}}};
-  if (item) {
-    if (const std::optional<RefMove> along = item->move()) landing.refs.push_back(*along);
-  }
+  return RefMove{
+      .name = branch, .from = begins ? std::string() : attempt.target.commit, .to = attempt.commit};
+}
+
+// The step that counts.
+Done settle(Workspace& workspace, const WorkSite& site, const Attempt& attempt,
+            std::vector<RefMove> refs) {
+  const Result<Ledger*> ledger = workspace.ledger();
+  if (!ledger) return fail(ledger.error());
+  const LeaseRef lease = site.lease->id;
+  const Landing landing{.target = attempt.target.branch,
+                        .commit = attempt.commit,
+                        .work = attempt.work,
+                        .refs = std::move(refs)};
   const auto settled = (*ledger)->settle<Grants>(
       Selection::of({site.item.key()}),
       [&](const Board& board) { return dibs::land(board, site.who, lease, landing); });
@@ -227,9 +227,15 @@ Result<Attempt> land_site(Workspace& workspace, const Surroundings& around, cons
   for (int tries = 0; tries < kLandingTriesMax; ++tries) {
     Result<Attempt> attempt = prepare(workspace, site, request, head);
     if (!attempt) return attempt;
-    Result<std::optional<ItemLanding>> item = ItemLanding::prepare(workspace, site.item.name);
+    const Result<RefMove> target = target_move(workspace, site, *attempt);
+    if (!target) return fail(target.error());
+    Result<std::optional<ItemLanding>> item =
+        ItemLanding::prepare(workspace, site.item.name, *target);
     if (!item) return fail(item.error());
-    const Done settled = settle(workspace, site, *attempt, *item);
+    std::vector<RefMove> refs{*target};
+    if (item->has_value()) (*item)->join(refs);
+    attempt->commit = refs.front().to;
+    const Done settled = settle(workspace, site, *attempt, std::move(refs));
     if (settled) {
       if (item->has_value()) finish_item(workspace, site, **item, *attempt);
       return attempt;

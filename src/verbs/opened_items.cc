@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "items/aitasks_source.h"
 #include "items/beads_source.h"
+#include "items/folders_source.h"
 #include "items/native_items.h"
 #include "items/tree_source.h"
 
@@ -14,15 +15,16 @@ namespace {
 
 constexpr std::size_t kWorkflowBytesMax = 64UL * 1024;
 constexpr std::size_t kShownMax = 5;
+constexpr std::string_view kFolders = "folders";
 
-Result<Workflow> read_workflow(Workspace& workspace) {
+Result<Workflow> read_workflow(Workspace& workspace, std::string_view source) {
   const Result<const Repository*> repository = workspace.repository();
   if (!repository) return fail(repository.error());
   const std::string path = (*repository)->root + "/.dibs/workflow.toml";
   const Result<std::optional<std::string>> text =
       workspace.system().files.read_file(path, kWorkflowBytesMax);
   if (!text) return fail(text.error());
-  if (!text->has_value()) return Workflow::standard();
+  if (!text->has_value()) return source == kFolders ? Workflow::folders() : Workflow::standard();
   return Workflow::parse(**text, ".dibs/workflow.toml");
 }
 
@@ -42,23 +44,60 @@ std::unique_ptr<ItemSource> made(const SourceSite& site, const std::string& path
   return path.empty() ? std::make_unique<Source>(site) : std::make_unique<Source>(site, path);
 }
 
-Result<std::unique_ptr<ItemSource>> items_in_tree(Workspace& workspace, std::string_view kind,
-                                                  const std::string& path) {
+Result<SourceSite> source_site(Workspace& workspace) {
   const Result<std::string> directory = workspace.directory();
   if (!directory) return fail(directory.error());
   const Result<const Repository*> repository = workspace.repository();
   if (!repository) return fail(repository.error());
-  if ((*repository)->bare)
+  return SourceSite{.files = workspace.system().files,
+                    .git = workspace.system().git,
+                    .git_dir = (*repository)->git_dir,
+                    .work_tree = (*repository)->bare ? std::string() : (*repository)->root,
+                    .lock_file = *directory + "/locks/items.lock"};
+}
+
+Result<std::unique_ptr<ItemSource>> items_in_tree(Workspace& workspace, std::string_view kind,
+                                                  const std::string& path) {
+  const Result<SourceSite> site = source_site(workspace);
+  if (!site) return fail(site.error());
+  if (site->work_tree.empty())
     return fail(ErrorKind::refused, "a bare repository has no work tree to keep items in",
                 "use dibs' own: dibs config set items.source native");
-  const SourceSite site{.files = workspace.system().files,
-                        .git = workspace.system().git,
-                        .git_dir = (*repository)->git_dir,
-                        .work_tree = (*repository)->root,
-                        .lock_file = *directory + "/locks/items.lock"};
-  if (kind == "aitasks") return made<AitasksSource>(site, path);
-  if (kind == "beads") return made<BeadsSource>(site, path);
-  return made<TreeSource>(site, path);
+  if (kind == "aitasks") return made<AitasksSource>(*site, path);
+  if (kind == "beads") return made<BeadsSource>(*site, path);
+  return made<TreeSource>(*site, path);
+}
+
+// A change is a commit on the target. Where that is the remote's, somebody would have to push it.
+Done check_target_is_here(Workspace& workspace) {
+  const Result<const StoreBackend*> backend = workspace.backend();
+  if (!backend) return fail(backend.error());
+  if (!(*backend)->is_remote) return {};
+  return fail(ErrorKind::refused,
+              "items in folders need a store on this machine: here the target branch is the "
+              "remote's",
+              "take them over: dibs config set items.source native && dibs item import --from "
+              "folders docs/work");
+}
+
+Result<OpenedItems> items_in_folders(Workspace& workspace, std::string path,
+                                     std::unique_ptr<const Workflow> workflow) {
+  if (Done here = check_target_is_here(workspace); !here) return fail(here.error());
+  Result<SourceSite> site = source_site(workspace);
+  if (!site) return fail(site.error());
+  const Result<const Repository*> repository = workspace.repository();
+  if (!repository) return fail(repository.error());
+  site->git_dir = (*repository)->common_dir;
+  site->work_tree.clear();
+  Result<Target> target = find_target(workspace);
+  if (!target) return fail(target.error());
+  while (path.ends_with('/')) path.pop_back();
+  auto source = std::make_unique<FoldersSource>(
+      *std::move(site),
+      FoldersSource::Branch{.ref = "refs/heads/" + target->branch, .commit = target->commit},
+      *workflow, path.empty() ? kWorkFolder : path);
+  return OpenedItems{
+      .workflow = std::move(workflow), .source = std::move(source), .target = *std::move(target)};
 }
 
 // A few of them, so that the next letter to type can be seen.
@@ -79,18 +118,18 @@ Error ambiguous(const Catalog& catalog, const std::string& text,
 }  // namespace
 
 Result<OpenedItems> open_items(Workspace& workspace) {
-  Result<Workflow> workflow = read_workflow(workspace);
-  if (!workflow) return fail(workflow.error());
   const Result<const Settings*> settings = workspace.settings();
   if (!settings) return fail(settings.error());
   const std::string_view kind = (*settings)->text("items.source");
+  const std::string path((*settings)->text("items.path"));
+  Result<Workflow> parsed = read_workflow(workspace, kind);
+  if (!parsed) return fail(parsed.error());
+  auto workflow = std::make_unique<const Workflow>(*std::move(parsed));
+  if (kind == kFolders) return items_in_folders(workspace, path, std::move(workflow));
   Result<std::unique_ptr<ItemSource>> source =
-      kind == "native"
-          ? own_items_of(workspace)
-          : items_in_tree(workspace, kind, std::string((*settings)->text("items.path")));
+      kind == "native" ? own_items_of(workspace) : items_in_tree(workspace, kind, path);
   if (!source) return fail(source.error());
-  return OpenedItems{.source = *std::move(source),
-                     .workflow = std::make_unique<const Workflow>(*std::move(workflow))};
+  return OpenedItems{.workflow = std::move(workflow), .source = *std::move(source)};
 }
 
 Result<std::uint32_t> find_item(const Catalog& catalog, const std::string& text) {

@@ -3,18 +3,21 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "items/item_source.h"
 #include "model/workflow.h"
+#include "verbs/target.h"
 #include "verbs/workspace.h"
 
 namespace dibs::verbs {
 
 struct OpenedItems {
+  std::unique_ptr<const Workflow> workflow;  // catalogs and sources keep a pointer to it
   std::unique_ptr<ItemSource> source;
-  std::unique_ptr<const Workflow> workflow;  // catalogs keep a pointer to it
+  std::optional<Target> target = std::nullopt;  // the branch that items lie on, if they do
 
   [[nodiscard]] Result<Catalog> catalog() const { return source->catalog(*workflow); }
 };
