@@ -67,6 +67,22 @@ def aitasks_are_items_and_a_change_touches_its_own_line():
 
 
 @case
+def done_wants_the_item_closed_in_the_branch_that_its_file_lies_in():
+    with Sources("aitasks") as repo:
+        repo.write("aitasks/t1_one.md", "---\nstatus: Ready\n---\n")
+        repo.git("add", "-A", cwd=repo.root)
+        repo.git("commit", "-q", "-m", "tasks", cwd=repo.root)
+        place = repo.reply("start", "t1")["path"]
+        repo.git("commit", "-q", "--allow-empty", "-m", "the work", cwd=place)
+        error = repo.refusal(8, "done", cwd=place)
+        check.contains(error["hint"], "dibs item update t1 --state done && git add -A && git commit")
+        repo.reply("item", "update", "t1", "--state", "done", cwd=place)
+        repo.git("commit", "-q", "-a", "-m", "t1 becomes done", cwd=place)
+        repo.reply("done", cwd=place)
+        check.equal(repo.reply("item", "show", "t1")["state"], "done")
+
+
+@case
 def beads_are_items_and_the_other_lines_stay():
     with Sources("beads") as repo:
         path = repo.write(".beads/issues.jsonl", lines(BEADS))
