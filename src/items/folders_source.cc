@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "git/branch_push.h"
 
 namespace dibs {
 
@@ -17,7 +18,7 @@ std::string unreadable_why(const BranchEntry& entry) {
 
 Result<std::string> FoldersSource::tip() {
   if (landing_) return landing_->to;
-  Result<std::string> commit = refs_.commit_at(branch_.ref);
+  Result<std::string> commit = refs_.commit_at(branch_.seen());
   if (commit && commit->empty()) return branch_.commit;
   return commit;
 }
@@ -112,13 +113,50 @@ Result<bool> FoldersSource::write(const Batch& batch) {
   if (!commit) return fail(commit.error());
   if (!*commit) return false;
   if ((*commit)->changes.empty() && (*commit)->moves.empty()) return true;
-  const auto made = commits_.put(**commit, branch_.ref);
+  if (!branch_.remote.empty()) return send(**commit);
+  const auto made = commits_.put(**commit, branch_.ref());
   if (!made) return fail(made.error());
   return made->has_value();
 }
 
+Result<bool> FoldersSource::send(const BranchFiles::NewCommit& commit) {
+  const Result<std::string> made = commits_.write(commit);
+  if (!made) return fail(made.error());
+  const Result<PushEnd> end =
+      push_branch(site_.git, site_.git_dir, branch_.remote,
+                  {.name = branch_.ref(), .from = commit.parent, .to = *made});
+  if (!end) return fail(end.error());
+  if (end->kind == PushEnd::Kind::moved) {
+    note_seen(*made);
+    return true;
+  }
+  if (end->kind == PushEnd::Kind::lost || end->kind == PushEnd::Kind::unknown) {
+    if (Done looked = branch_.look_again(); !looked) return fail(looked.error());
+    const Result<std::string> now = tip();
+    if (!now) return fail(now.error());
+    if (*now == *made) return true;
+    if (*now != commit.parent) return false;
+  }
+  return fail(end->kind == PushEnd::Kind::refused ? ErrorKind::refused : ErrorKind::unreachable,
+              fmt::format("{} of {} did not move: {}", printable(branch_.name),
+                          printable(branch_.remote), end->why),
+              "nothing has changed; run the command again when it can be pushed to");
+}
+
+// As git does after a push, where it knows the branch.
+void FoldersSource::note_seen(const std::string& commit) {
+  if (branch_.remote.empty()) return;
+  (void)site_.git.run({.git_dir = site_.git_dir,
+                       .arguments = {"update-ref", "-m", "dibs", branch_.seen(), commit},
+                       .input = {}});
+}
+
+void FoldersSource::moved(const Prepared& prepared, const Batch& /*batch*/) {
+  note_seen(prepared.to);
+}
+
 bool FoldersSource::stand_on(const RefMove& landing) {
-  if (landing.name != branch_.ref) return false;
+  if (landing.name != branch_.ref()) return false;
   landing_ = landing;
   return true;
 }
@@ -134,7 +172,7 @@ Result<std::optional<ItemSource::Prepared>> FoldersSource::prepare(const Batch& 
   const bool changes_nothing = (*commit)->changes.empty() && (*commit)->moves.empty();
   const Result<std::string> made = changes_nothing ? *parent : commits_.write(**commit);
   if (!made) return fail(made.error());
-  return Prepared{.ref = branch_.ref,
+  return Prepared{.ref = branch_.ref(),
                   .from = landing_ ? landing_->from : *parent,
                   .to = *made,
                   .turn = std::shared_ptr<const FileLock>(*std::move(turn))};

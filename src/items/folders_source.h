@@ -3,6 +3,8 @@
 // commit there, which moves the whole folder when the state changes.
 #pragma once
 
+#include <functional>
+
 #include "git/branch_files.h"
 #include "git/ref_files.h"
 #include "items/source_site.h"
@@ -15,8 +17,17 @@ inline constexpr const char* kWorkFolder = "docs/work";
 class FoldersSource final : public ItemSource {
  public:
   struct Branch {
-    std::string ref;     // refs/heads/main
-    std::string commit;  // where it begins when there is no such ref yet
+    std::string name;         // main
+    std::string commit;       // where it begins when there is no such branch yet
+    std::string remote = {};  // whose branch it is; empty: ours
+    // Learns where the remote's branch is now.
+    std::function<Done()> look_again = {};
+
+    [[nodiscard]] std::string ref() const { return "refs/heads/" + name; }
+    // Where it was seen last.
+    [[nodiscard]] std::string seen() const {
+      return remote.empty() ? ref() : "refs/remotes/" + remote + "/" + name;
+    }
   };
   // `folder` is below the top of the tree. The workflow must outlive it.
   FoldersSource(SourceSite site, Branch branch, const Workflow& workflow,
@@ -36,6 +47,7 @@ class FoldersSource final : public ItemSource {
   [[nodiscard]] bool stand_on(const RefMove& landing) override;
   [[nodiscard]] bool can_prepare() const override { return true; }
   [[nodiscard]] Result<std::optional<Prepared>> prepare(const Batch& batch) override;
+  void moved(const Prepared& prepared, const Batch& batch) override;
   [[nodiscard]] Result<std::vector<ItemRevision>> history(const ItemId& id,
                                                           std::size_t most) override;
 
@@ -50,6 +62,10 @@ class FoldersSource final : public ItemSource {
   // Nothing when something is not as expected.
   [[nodiscard]] Result<std::optional<BranchFiles::NewCommit>> commit_of(const Batch& batch,
                                                                         const std::string& parent);
+
+  // False when somebody was faster.
+  [[nodiscard]] Result<bool> send(const BranchFiles::NewCommit& commit);
+  void note_seen(const std::string& commit);
 
   SourceSite site_;
   Branch branch_;

@@ -365,9 +365,7 @@ TEST_F(Sources, TreeShowsWhatIsBrokenAndLeavesItAlone) {
 
 class Folders : public Sources {
  protected:
-  FoldersSource source() {
-    return {site(), {.ref = "refs/heads/main", .commit = {}}, Workflow::folders()};
-  }
+  FoldersSource source() { return {site(), {.name = "main", .commit = {}}, Workflow::folders()}; }
   std::string git(std::vector<std::string> words) {
     const Result<std::string> out =
         git_.output_of({.git_dir = top() + "/.git", .arguments = std::move(words), .input = {}},
@@ -500,7 +498,7 @@ class EverySource : public Sources {
       : beads_(site()),
         aitasks_(site()),
         tree_(site()),
-        folders_(site(), {.ref = "refs/heads/other", .commit = {}}, Workflow::folders()) {}
+        folders_(site(), {.name = "other", .commit = {}}, Workflow::folders()) {}
   [[nodiscard]] std::vector<ItemSource*> in_the_tree() { return {&beads_, &aitasks_, &tree_}; }
   [[nodiscard]] std::vector<ItemSource*> every() { return {&beads_, &aitasks_, &tree_, &folders_}; }
 

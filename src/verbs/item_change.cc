@@ -96,7 +96,9 @@ void spread_change(Workspace& workspace, const OpenedItems& items) {
   if (!items.target) return;
   const Result<Surroundings> around = surroundings(workspace);
   if (!around) return workspace.warn(around.error().message);
-  const auto note = bring_checkout_along(*around, *items.target, items.target->commit);
+  const Result<Target> now = known_target(workspace);
+  if (!now) return workspace.warn(now.error().message);
+  const auto note = bring_checkout_along(*around, *items.target, now->commit);
   if (note) workspace.warn(*note);
 }
 

@@ -53,7 +53,8 @@ Result<std::optional<ItemLanding::Onward>> ItemLanding::onward(Workspace& worksp
   if (!stored->has_value()) return std::nullopt;
   Onward onward{.items = *std::move(items), .stored = **std::move(stored), .to = {}};
   const std::string before = onward.stored.item.state;
-  if (onward.items.source->stand_on(target)) {
+  onward.on_target = onward.items.source->stand_on(target);
+  if (onward.on_target) {
     Result<std::optional<StoredItem>> landed = unfinished_item(onward.items, item);
     if (!landed) return fail(landed.error());
     if (!landed->has_value()) return std::nullopt;
@@ -75,7 +76,7 @@ Result<std::optional<ItemLanding>> ItemLanding::prepare(Workspace& workspace,
     Result<std::optional<Onward>> going = onward(workspace, item, target);
     if (!going) return fail(going.error());
     if (!going->has_value()) return std::nullopt;
-    auto& [items, stored, to] = **going;
+    auto& [items, stored, to, on_target] = **going;
     if (!items.source->can_prepare()) return fail(has_to_land_with_the_work(stored.item, to));
     Result<Item> after = items.workflow->moved(stored.item, to);
     if (!after) return fail(after.error());
@@ -87,7 +88,7 @@ Result<std::optional<ItemLanding>> ItemLanding::prepare(Workspace& workspace,
                          .message = fmt::format("landed, becomes {}: {}", to, item),
                          .unix_ms = now_ms});
     // A remote's refs are not this repository's; there it is a step of its own.
-    if ((*backend)->is_remote) return landing;
+    if ((*backend)->is_remote && !on_target) return landing;
     Result<std::optional<ItemSource::Prepared>> prepared =
         landing.items_.source->prepare(landing.batch_);
     if (!prepared) return fail(prepared.error());

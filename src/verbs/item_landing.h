@@ -32,6 +32,7 @@ class ItemLanding {
     OpenedItems items;
     StoredItem stored;
     std::string to;
+    bool on_target = false;  // items lie on the branch that moves
   };
   [[nodiscard]] static Result<std::optional<Onward>> onward(Workspace& workspace,
                                                             const std::string& item,

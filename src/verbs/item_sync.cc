@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "verbs/target.h"
 
 namespace dibs::verbs {
 
@@ -79,6 +80,7 @@ class LastLook {
 };
 
 struct Automatic {
+  bool on_own_ref = true;  // otherwise items lie on the target branch
   std::string remote;
   std::string directory;
   std::int64_t every_ms = 0;
@@ -92,10 +94,21 @@ std::optional<Automatic> automatic(Workspace& workspace) {
   if (!settings || !backend || !directory) return std::nullopt;
   if (!(*backend)->is_remote || (*settings)->text("items.sync") != "auto") return std::nullopt;
   // What lies in the work tree goes with its commits.
-  if ((*settings)->text("items.source") != "native") return std::nullopt;
-  return Automatic{.remote = std::string((*settings)->text("store.remote")),
+  const std::string_view source = (*settings)->text("items.source");
+  if (source != "native" && source != "folders") return std::nullopt;
+  return Automatic{.on_own_ref = source == "native",
+                   .remote = std::string((*settings)->text("store.remote")),
                    .directory = *directory,
                    .every_ms = (*settings)->integer("items.sync_secs") * 1000};
+}
+
+Done look(Workspace& workspace, const Automatic& how) {
+  if (!how.on_own_ref) {
+    const Result<Target> target = find_target(workspace);
+    return target ? Done{} : Done(fail(target.error()));
+  }
+  const Result<ItemSyncEnd> end = sync_with(workspace, how.remote, ItemSync::Begin::fetch);
+  return end ? Done{} : Done(fail(end.error()));
 }
 
 }  // namespace
@@ -117,7 +130,7 @@ Result<SyncedItems> sync_items(Workspace& workspace, const std::optional<std::st
 
 void send_items(Workspace& workspace) {
   const std::optional<Automatic> how = automatic(workspace);
-  if (!how) return;
+  if (!how || !how->on_own_ref) return;
   const Result<ItemSyncEnd> end = sync_with(workspace, how->remote, ItemSync::Begin::push);
   if (!end)
     workspace.warn(
@@ -135,11 +148,11 @@ void look_for_items(Workspace& workspace) {
   const Result<std::unique_ptr<FileLock>> turn = workspace.system().files.lock(
       how->directory + "/locks/items-look.lock", Patience::wait, workspace.file_mode());
   if (turn && !last.is_older_than(how->every_ms)) return;
-  const Result<ItemSyncEnd> end = sync_with(workspace, how->remote, ItemSync::Begin::fetch);
+  const Done looked = look(workspace, *how);
   last.note();
-  if (!end)
+  if (!looked)
     workspace.warn(
-        fmt::format("these are the items as they were last seen: {}", end.error().message));
+        fmt::format("these are the items as they were last seen: {}", looked.error().message));
 }
 
 }  // namespace dibs::verbs

@@ -68,33 +68,27 @@ Result<std::unique_ptr<ItemSource>> items_in_tree(Workspace& workspace, std::str
   return made<TreeSource>(*site, path);
 }
 
-// A change is a commit on the target. Where that is the remote's, somebody would have to push it.
-Done check_target_is_here(Workspace& workspace) {
-  const Result<const StoreBackend*> backend = workspace.backend();
-  if (!backend) return fail(backend.error());
-  if (!(*backend)->is_remote) return {};
-  return fail(ErrorKind::refused,
-              "items in folders need a store on this machine: here the target branch is the "
-              "remote's",
-              "take them over: dibs config set items.source native && dibs item import --from "
-              "folders docs/work");
-}
-
 Result<OpenedItems> items_in_folders(Workspace& workspace, std::string path,
                                      std::unique_ptr<const Workflow> workflow) {
-  if (Done here = check_target_is_here(workspace); !here) return fail(here.error());
   Result<SourceSite> site = source_site(workspace);
   if (!site) return fail(site.error());
   const Result<const Repository*> repository = workspace.repository();
   if (!repository) return fail(repository.error());
   site->git_dir = (*repository)->common_dir;
   site->work_tree.clear();
-  Result<Target> target = find_target(workspace);
+  Result<Target> target = known_target(workspace);
   if (!target) return fail(target.error());
   while (path.ends_with('/')) path.pop_back();
   auto source = std::make_unique<FoldersSource>(
       *std::move(site),
-      FoldersSource::Branch{.ref = "refs/heads/" + target->branch, .commit = target->commit},
+      FoldersSource::Branch{.name = target->branch,
+                            .commit = target->commit,
+                            .remote = target->remote,
+                            .look_again =
+                                [&workspace] {
+                                  const Result<Target> now = find_target(workspace);
+                                  return now ? Done{} : Done(fail(now.error()));
+                                }},
       *workflow, path.empty() ? kWorkFolder : path);
   return OpenedItems{
       .workflow = std::move(workflow), .source = std::move(source), .target = *std::move(target)};

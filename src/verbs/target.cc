@@ -49,6 +49,7 @@ struct Search {
   Commits commits;
   std::string wanted;  // landing.target; may be empty
   std::string remote;
+  bool on_remote = false;  // the target is the remote's branch
 
   [[nodiscard]] Result<std::optional<std::string>> remote_head() const {
     const std::string prefix = fmt::format("refs/remotes/{}/", remote);
@@ -68,6 +69,19 @@ struct Search {
     return names;
   }
 };
+
+Result<Search> search_of(Workspace& workspace) {
+  const Result<const Repository*> repository = workspace.repository();
+  if (!repository) return fail(repository.error());
+  const Result<const Settings*> settings = workspace.settings();
+  if (!settings) return fail(settings.error());
+  return Search{.workspace = workspace,
+                .repository = **repository,
+                .commits = Commits(workspace.system().git, (*repository)->common_dir),
+                .wanted = std::string((*settings)->text("landing.target")),
+                .remote = std::string((*settings)->text("store.remote")),
+                .on_remote = (*settings)->text("store.kind") == "git"};
+}
 
 Result<Target> local_target(const Search& search) {
   const Result<std::optional<std::string>> head = search.remote_head();
@@ -171,19 +185,27 @@ Result<Target> remote_target(const Search& search, const Surroundings& around) {
 }  // namespace
 
 Result<Target> find_target(Workspace& workspace) {
-  const Result<const Repository*> repository = workspace.repository();
-  if (!repository) return fail(repository.error());
-  const Result<const Settings*> settings = workspace.settings();
-  if (!settings) return fail(settings.error());
+  const Result<Search> search = search_of(workspace);
+  if (!search) return fail(search.error());
+  if (!search->on_remote) return local_target(*search);
   const Result<Surroundings> around = surroundings(workspace);
   if (!around) return fail(around.error());
-  const bool on_remote = (*settings)->text("store.kind") == "git";
-  const Search search{.workspace = workspace,
-                      .repository = **repository,
-                      .commits = Commits(workspace.system().git, (*repository)->common_dir),
-                      .wanted = std::string((*settings)->text("landing.target")),
-                      .remote = std::string((*settings)->text("store.remote"))};
-  return on_remote ? remote_target(search, *around) : local_target(search);
+  return remote_target(*search, *around);
+}
+
+Result<Target> known_target(Workspace& workspace) {
+  const Result<Search> search = search_of(workspace);
+  if (!search) return fail(search.error());
+  if (!search->on_remote) return local_target(*search);
+  const Result<std::optional<std::string>> head = search->remote_head();
+  if (!head) return fail(head.error());
+  const std::string name = search->wanted.empty() ? head->value_or("") : search->wanted;
+  if (name.empty()) return find_target(workspace);
+  const Result<std::optional<std::string>> commit =
+      search->commits.find(fmt::format("refs/remotes/{}/{}", search->remote, name));
+  if (!commit) return fail(commit.error());
+  if (!commit->has_value()) return find_target(workspace);
+  return Target{.branch = name, .commit = **commit, .remote = search->remote};
 }
 
 Result<std::string> default_worktree_path(Workspace& workspace, const std::string& name) {

@@ -21,6 +21,9 @@ struct Target {
 // nothing starts from a stale copy; otherwise the local branch counts.
 [[nodiscard]] Result<Target> find_target(Workspace& workspace);
 
+// The same as it was seen last, without asking the remote; fetched only where it was never seen.
+[[nodiscard]] Result<Target> known_target(Workspace& workspace);
+
 // Where a worktree of that name goes when nobody says where: worktree.directory, or the folder
 // REPOSITORY.worktrees beside the repository.
 [[nodiscard]] Result<std::string> default_worktree_path(Workspace& workspace,

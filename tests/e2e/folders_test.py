@@ -3,6 +3,7 @@
 import subprocess
 
 from harness import DIBS, Repo, case, check, main
+from remote import Remote
 
 WAY = ["inanalysis", "readyfordevelopment", "indevelopment", "readyfortesting", "intesting", "signedoff", "archive/production"]
 
@@ -207,6 +208,102 @@ def what_is_broken_is_named_and_everything_else_goes_on():
         check.equal(repo.reply("next", "--claim")["item"]["id"], "good")
         repo.reply("item", "update", "good", "--state", "inanalysis")
         check.equal(sorted(set(files) - set(repo.on_main())), ["docs/work/bugs/next/good/README.md"])
+
+
+class FoldersOnRemote(Remote):
+    """Clones of one remote, whose target branch has the work."""
+
+    def __init__(self, files, clones=2):
+        super().__init__(clones)
+        first = self.clones[0]
+        for name, text in files.items():
+            Folders.put(first, name, text)
+        first.git("add", "-A", cwd=first.root)
+        first.git("commit", "-q", "-m", "work", cwd=first.root)
+        first.git("push", "-q", "origin", "main", cwd=first.root)
+        for clone in self.clones:
+            clone.run("config", "set", "items.source", "folders").expect(0)
+            clone.git("pull", "-q", cwd=clone.root)
+
+    def on_main(self):
+        return self.git("ls-tree", "-r", "--name-only", "main", cwd=self.path).splitlines()
+
+
+@case
+def on_a_git_store_a_move_is_made_on_the_remote_and_seen_by_all():
+    with FoldersOnRemote({"docs/work/bugs/next/a-1/README.md": "# A\n", "docs/work/new/b.md": "# B\n"}) as remote:
+        one, two = remote.clones
+        one.reply("item", "update", "a-1", "--state", "inanalysis")
+        check.equal(remote.on_main(), ["docs/work/bugs/inanalysis/a-1/README.md", "docs/work/new/b.md"])
+        check.true((one.root / "docs/work/bugs/inanalysis/a-1/README.md").is_file(), "its checkout follows")
+        check.equal(one.git("status", "--porcelain", "--branch", cwd=one.root), "## main...origin/main")
+        # The other has not looked since: what it writes comes after, and by then it knows.
+        stamped = two.reply("item", "stamp")["stamped"][0]["id"]
+        check.equal(remote.on_main(), ["docs/work/bugs/inanalysis/a-1/README.md", f"docs/work/stamped/{stamped}.md"])
+        check.equal(two.reply("item", "show", "a-1")["state"], "inanalysis")
+        seen = one.reply("ready", env={"DIBS_ITEMS_SYNC_SECS": "0"})["items"]
+        check.equal([item["id"] for item in seen], [stamped])
+
+
+@case
+def on_a_git_store_a_move_that_became_illegal_meanwhile_is_refused():
+    with FoldersOnRemote({"docs/work/bugs/next/a-1/README.md": "# A\n"}) as remote:
+        one, two = remote.clones
+        one.reply("item", "update", "a-1", "--state", "pending")
+        check.equal(two.reply("item", "show", "a-1")["state"], "next", "it has not looked since")
+        two.refusal(8, "item", "update", "a-1", "--state", "inanalysis")
+        check.equal(remote.on_main(), ["docs/work/bugs/pending/a-1/README.md"])
+
+
+@case
+def on_a_git_store_done_moves_the_folder_in_the_push_that_lands_the_work():
+    with FoldersOnRemote({"docs/work/bugs/readyfordevelopment/a-1/README.md": "# A\n"}) as remote:
+        one, two = remote.clones
+        place = one.reply("start", "a-1")["path"]
+        Folders.put(one, "code.c", "int x;\n", at=one.dir / place)
+        one.git("add", "-A", cwd=place)
+        one.git("commit", "-q", "-m", "the work", cwd=place)
+        landed = one.reply("done", cwd=place)
+        check.equal(landed["item_state"], "readyfortesting")
+        check.equal(landed["landed_commit"], remote.git("rev-parse", "main", cwd=remote.path))
+        check.equal(remote.on_main(), ["code.c", "docs/work/bugs/readyfortesting/a-1/README.md"])
+        check.equal(one.reply("item", "show", "a-1")["state"], "readyfortesting")
+        check.equal(one.git("status", "--porcelain", "--branch", cwd=one.root), "## main...origin/main")
+
+
+@case
+def on_a_git_store_clones_that_move_at_once_all_get_through():
+    count = 4
+    files = {f"docs/work/bugs/next/i-{n}/README.md": f"# {n}\n" for n in range(count)}
+    with FoldersOnRemote(files, clones=count) as remote:
+        running = [clone.spawn(DIBS, "item", "update", f"i-{n}", "--state", "inanalysis", "--json", agent=f"agent:{n}",
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE) for n, clone in enumerate(remote.clones)]
+        for process in running:
+            out, err = process.communicate()
+            check.equal(process.returncode, 0, f"{out} {err}")
+        check.equal(remote.on_main(), sorted(f"docs/work/bugs/inanalysis/i-{n}/README.md" for n in range(count)))
+
+
+@case
+def on_a_git_store_nothing_changes_when_the_remote_is_away():
+    with FoldersOnRemote({"docs/work/bugs/next/a-1/README.md": "# A\n"}) as remote:
+        one = remote.clones[0]
+        tip = one.git("rev-parse", "main", "origin/main", cwd=one.root)
+        remote.path.rename(remote.dir / "away.git")
+        error = one.refusal(11, "item", "update", "a-1", "--state", "inanalysis")
+        check.contains(error["message"], "origin cannot be read")
+        check.equal(one.git("rev-parse", "main", "origin/main", cwd=one.root), tip)
+
+
+@case
+def on_a_git_store_a_branch_that_is_protected_says_so():
+    with FoldersOnRemote({"docs/work/bugs/next/a-1/README.md": "# A\n"}) as remote:
+        hook = remote.path / "hooks/update"
+        hook.write_text("#!/bin/sh\ncase $1 in refs/heads/main) echo protected >&2; exit 1;; esac\n")
+        hook.chmod(0o755)
+        error = remote.clones[0].refusal(8, "item", "update", "a-1", "--state", "inanalysis")
+        check.contains(error["message"], "main of origin did not move")
+        check.equal(remote.on_main(), ["docs/work/bugs/next/a-1/README.md"])
 
 
 @case
