@@ -49,12 +49,14 @@ Result<std::vector<std::string>> Merging::list(const std::vector<std::string>& w
 
 Result<Merging::MergedTree> Merging::merged_tree(const std::string& ours,
                                                  const std::string& theirs) const {
+  std::vector<std::string> settings{"core.fsync=all"};
+  if (moved_folders_ == MovedFolders::stay) settings.emplace_back("merge.directoryRenames=false");
   const Result<ProgramEnd> end =
       git_.run({.git_dir = git_dir_,
                 .arguments = {"merge-tree", "--write-tree", "--name-only", "--no-messages", "-z",
                               ours, theirs},
                 .input = {},
-                .settings = {"core.fsync=all"}});
+                .settings = std::move(settings)});
   if (!end) return fail(end.error());
   const bool conflicts = end->cut == ProgramEnd::Cut::no && end->exit_code == 1;
   if (!end->succeeded() && !conflicts) {

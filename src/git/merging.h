@@ -35,10 +35,18 @@ struct MergeEnd {
   std::string at;                      // rebase: the commit that conflicts
 };
 
+/// What becomes of a file that is put into a folder which the other side has moved.
+enum class MovedFolders {
+  as_git_is_set,  // usually a conflict
+  stay,           // it stays where it was put
+};
+
 class Merging {
  public:
   // `git_dir` is any git directory of the repository.
-  Merging(const GitProgram& git, std::string git_dir) : git_(git), git_dir_(std::move(git_dir)) {}
+  Merging(const GitProgram& git, std::string git_dir,
+          MovedFolders moved_folders = MovedFolders::as_git_is_set)
+      : git_(git), git_dir_(std::move(git_dir)), moved_folders_(moved_folders) {}
 
   // The commits that the branch has and the target has not, oldest first.
   [[nodiscard]] Result<std::vector<std::string>> commits_to_land(const MergeRequest& request) const;
@@ -82,6 +90,7 @@ class Merging {
 
   const GitProgram& git_;
   std::string git_dir_;
+  MovedFolders moved_folders_;
 };
 
 }  // namespace dibs

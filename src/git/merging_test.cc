@@ -108,6 +108,21 @@ TEST_F(Merges, RebaseLeavesOutMergesAndWhatIsThereAlready) {
   EXPECT_EQ(subjects(merge(LandMode::rebase).commit), "topic sets c.txt");
 }
 
+TEST_F(Merges, AFileInAFolderThatWasMovedConflictsOrStays) {
+  make_directories(repo_ + "/old");
+  change("main", "old/a.txt", "some lines\nto know\nit by\n");
+  EXPECT_TRUE(run_git(repo_, {"branch", "-f", "topic", "main"}));
+  change("topic", "old/b.txt", "b");
+  EXPECT_TRUE(run_git(repo_, {"checkout", "-q", "main"}));
+  EXPECT_TRUE(run_git(repo_, {"mv", "old", "new"}));
+  EXPECT_TRUE(run_git(repo_, {"commit", "-q", "-m", "move"}));
+  EXPECT_EQ(merge(LandMode::merge).conflicts, (std::vector<std::string>{"new/b.txt"}));
+  const auto end =
+      Merging(git_, repo_ + "/.git", MovedFolders::stay).merge(request(LandMode::merge));
+  ASSERT_TRUE(end) << end.error().message;
+  EXPECT_EQ(ask({"ls-tree", "-r", "--name-only", end->commit}), "new/a.txt\nold/b.txt\nshared.txt");
+}
+
 TEST_F(Merges, AConflictNamesThePathsAndMakesNothing) {
   change("topic", "shared.txt", "1\nmine\n3\n4\n5\n");
   change("topic", "ünï file.txt", "mine");

@@ -14,6 +14,12 @@ std::string unreadable_why(const BranchEntry& entry) {
   return entry.is_file ? "" : "it is no file";
 }
 
+std::vector<std::string> paths_of(const std::vector<BranchEntry>& files) {
+  std::vector<std::string> paths;
+  for (const BranchEntry& file : files) paths.push_back(file.path);
+  return paths;
+}
+
 }  // namespace
 
 Result<std::string> FoldersSource::tip() {
@@ -23,20 +29,43 @@ Result<std::string> FoldersSource::tip() {
   return commit;
 }
 
-Result<FoldersSource::Read> FoldersSource::read_at(const std::string& commit) {
-  Result<std::vector<BranchEntry>> entries = std::vector<BranchEntry>{};
-  if (!commit.empty()) entries = commits_.list_below(commit, folder_);
-  if (!entries) return fail(entries.error());
-  if (entries->size() > kSourceFilesMax)
+Result<std::vector<BranchEntry>> FoldersSource::files_at(const std::string& commit) {
+  if (commit.empty()) return std::vector<BranchEntry>{};
+  Result<std::vector<BranchEntry>> files = commits_.list_below(commit, folder_);
+  if (!files) return files;
+  if (files->size() > kSourceFilesMax)
     return fail(ErrorKind::refused, fmt::format("{} has too many files", printable(folder_)));
-  std::vector<FolderEntry> below;
-  std::map<std::string, const BranchEntry*> by_path;
-  for (const BranchEntry& entry : *entries) {
-    below.push_back(
-        {.path = entry.path.substr(folder_.size() + 1), .unreadable_why = unreadable_why(entry)});
-    by_path[below.back().path] = &entry;
+  for (BranchEntry& file : *files) file.path.erase(0, folder_.size() + 1);
+  return files;
+}
+
+Result<std::vector<WorkFolders::Move>> FoldersSource::gather(std::vector<BranchEntry>& files) {
+  const Result<std::vector<BranchEntry>> before =
+      files_at(landing_->from.empty() ? branch_.commit : landing_->from);
+  if (!before) return fail(before.error());
+  std::vector<WorkFolders::Move> moves =
+      torn_apart(FolderLayout(workflow_), paths_of(*before), paths_of(files));
+  std::map<std::string, std::string> to;
+  for (const WorkFolders::Move& move : moves) to[move.from] = move.to;
+  for (BranchEntry& file : files) {
+    if (const auto moved = to.find(file.path); moved != to.end()) file.path = moved->second;
   }
-  Read read{.work = WorkFolders(workflow_, below), .modes = {}};
+  return moves;
+}
+
+Result<FoldersSource::Read> FoldersSource::read_at(const std::string& commit) {
+  Result<std::vector<BranchEntry>> files = files_at(commit);
+  if (!files) return fail(files.error());
+  Result<std::vector<WorkFolders::Move>> gathered = std::vector<WorkFolders::Move>{};
+  if (landing_) gathered = gather(*files);
+  if (!gathered) return fail(gathered.error());
+  std::vector<FolderEntry> entries;
+  std::map<std::string, const BranchEntry*> by_path;
+  for (const BranchEntry& file : *files) {
+    entries.push_back({.path = file.path, .unreadable_why = unreadable_why(file)});
+    by_path[file.path] = &file;
+  }
+  Read read{.work = WorkFolders(workflow_, entries), .gathered = *std::move(gathered), .modes = {}};
   const std::vector<std::string> paths = read.work.main_files();
   std::vector<std::string> objects;
   for (const std::string& path : paths) objects.push_back(by_path.at(path)->object);
@@ -93,8 +122,10 @@ Result<std::optional<BranchFiles::NewCommit>> FoldersSource::commit_of(const Bat
                                 .message = batch.message + "\n",
                                 .unix_ms = batch.unix_ms,
                                 .author = batch.author.text};
-  for (const WorkFolders::Move& move : (*writes)->moves)
-    commit.moves.push_back({.from = folder_ + "/" + move.from, .to = folder_ + "/" + move.to});
+  for (const auto* moves : {&read->gathered, &(*writes)->moves}) {
+    for (const WorkFolders::Move& move : *moves)
+      commit.moves.push_back({.from = folder_ + "/" + move.from, .to = folder_ + "/" + move.to});
+  }
   for (const WorkFolders::Text& file : (*writes)->files) {
     FileChange change{.path = folder_ + "/" + file.path, .text = file.text};
     const auto mode = read->modes.find(file.was);

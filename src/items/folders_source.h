@@ -55,9 +55,14 @@ class FoldersSource final : public ItemSource {
   /// All that lies there at a commit.
   struct Read {
     WorkFolders work;
+    std::vector<WorkFolders::Move> gathered;   // how that was brought about
     std::map<std::string, std::string> modes;  // of the files that were read
   };
   [[nodiscard]] Result<std::string> tip();
+  // Its files, with paths below the folder.
+  [[nodiscard]] Result<std::vector<BranchEntry>> files_at(const std::string& commit);
+  // What the landing tore apart is put together; how, is said.
+  [[nodiscard]] Result<std::vector<WorkFolders::Move>> gather(std::vector<BranchEntry>& files);
   [[nodiscard]] Result<Read> read_at(const std::string& commit);
   // Nothing when something is not as expected.
   [[nodiscard]] Result<std::optional<BranchFiles::NewCommit>> commit_of(const Batch& batch,

@@ -193,4 +193,28 @@ Result<std::optional<WorkFolders::Writes>> WorkFolders::changes(
   return writes;
 }
 
+std::vector<WorkFolders::Move> torn_apart(const FolderLayout& layout,
+                                          const std::vector<std::string>& before,
+                                          const std::vector<std::string>& after) {
+  std::map<std::string, std::set<std::string>> places;  // where things of that name lay
+  for (const std::string& path : before) {
+    const std::optional<FolderPlace> place = layout.place_of(path);
+    if (place) places[place->name].insert(place->path());
+  }
+  const std::set<std::string> there(after.begin(), after.end());
+  std::vector<WorkFolders::Move> moves;
+  for (const std::string& path : after) {
+    const std::optional<FolderPlace> place = layout.place_of(path);
+    if (!place || place->shape == FolderPlace::Shape::file) continue;
+    const std::set<std::string>& known = places[place->name];
+    if (known.size() != 1 || known.contains(place->path())) continue;
+    const std::string home = *known.begin() + "/";
+    const auto rest = there.lower_bound(home);  // nothing there: the work moved all of it
+    if (rest == there.end() || !rest->starts_with(home)) continue;
+    const std::string to = home + path.substr(place->path().size() + 1);
+    if (!there.contains(to)) moves.push_back({.from = path, .to = to});
+  }
+  return moves;
+}
+
 }  // namespace dibs

@@ -86,4 +86,10 @@ class WorkFolders {
   std::vector<BrokenItem> broken_;
 };
 
+// Work that began before its item was moved puts files where the item lay then, and a merge leaves
+// them there: half an item, twice. Which files have to follow the rest, by paths before and after.
+[[nodiscard]] std::vector<WorkFolders::Move> torn_apart(const FolderLayout& layout,
+                                                        const std::vector<std::string>& before,
+                                                        const std::vector<std::string>& after);
+
 }  // namespace dibs

@@ -171,6 +171,22 @@ TEST(WorkFolders, WritesNewItemsAsFolders) {
   EXPECT_EQ(item_in(again, "fix/login"), item);
 }
 
+TEST(WorkFolders, BringsAlongWhatWasPutWhereAnItemLayBefore) {
+  const FolderLayout layout(Workflow::folders());
+  using Moves = std::vector<WorkFolders::Move>;
+  const Texts before{"f/inanalysis/a/README.md", "next/b.md"};
+  EXPECT_EQ(
+      torn_apart(layout, before,
+                 {"f/inanalysis/a/README.md", "f/next/a/deep/x", "f/next/a/y", "next/b.md",
+                  "f/next/new/README.md"}),
+      (Moves{{"f/next/a/deep/x", "f/inanalysis/a/deep/x"}, {"f/next/a/y", "f/inanalysis/a/y"}}));
+  EXPECT_EQ(torn_apart(layout, before, {"f/next/a/README.md", "f/next/a/y"}), Moves{})
+      << "the work moved all of it";
+  EXPECT_EQ(torn_apart(layout, before, {"f/inanalysis/a/README.md", "f/next/a/README.md"}), Moves{})
+      << "nobody can say which of them counts";
+  EXPECT_EQ(torn_apart(layout, before, {"next/b.md", "inanalysis/b/x"}), Moves{});
+}
+
 TEST(WorkFolders, NamesWhatIsBrokenAndLeavesItAlone) {
   const WorkFolders work = work_in({{"next/a/README.md", "# A\n"},
                                     {"next/b/README.md", "---\nx: 1\nx: 2\n---\n"},

@@ -157,6 +157,21 @@ Result<LandMode> mode_of(Workspace& workspace, const Land& request) {
   return parse_land_mode((*settings)->text("landing.mode")).value_or(LandMode::merge);
 }
 
+// Where the target has moved an item's folder, what the work put into it is no conflict: the item
+// brings it along (ItemLanding).
+Result<MergeEnd> merged(Workspace& workspace, const WorkSite& site, const MergeRequest& request) {
+  const Result<const Settings*> settings = workspace.settings();
+  if (!settings) return fail(settings.error());
+  const GitProgram& git = workspace.system().git;
+  const std::string& git_dir = site.worktree.repository.common_dir;
+  Result<MergeEnd> end = Merging(git, git_dir).merge(request);
+  const std::optional<std::string> folder = work_folder(**settings);
+  if (!end || !folder || !end->commit.empty()) return end;
+  const bool all_there = std::ranges::all_of(
+      end->conflicts, [&](const std::string& path) { return path.starts_with(*folder + "/"); });
+  return all_there ? Merging(git, git_dir, MovedFolders::stay).merge(request) : end;
+}
+
 Result<Attempt> prepare(Workspace& workspace, const WorkSite& site, const Land& request,
                         const std::string& head) {
   const Result<LandMode> mode = mode_of(workspace, request);
@@ -175,7 +190,7 @@ Result<Attempt> prepare(Workspace& workspace, const WorkSite& site, const Land& 
   const Result<std::vector<std::string>> commits = merging.commits_to_land(merge);
   if (!commits) return fail(commits.error());
   if (commits->empty()) return fail(nothing_to_land(site, *target));
-  const Result<MergeEnd> end = merging.merge(merge);
+  const Result<MergeEnd> end = merged(workspace, site, merge);
   if (!end) return fail(end.error());
   if (end->commit.empty()) return fail(conflict(site, *target, *end));
   if (end->commit == target->commit) return fail(nothing_to_land(site, *target));

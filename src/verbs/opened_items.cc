@@ -68,7 +68,7 @@ Result<std::unique_ptr<ItemSource>> items_in_tree(Workspace& workspace, std::str
   return made<TreeSource>(*site, path);
 }
 
-Result<OpenedItems> items_in_folders(Workspace& workspace, std::string path,
+Result<OpenedItems> items_in_folders(Workspace& workspace, const std::string& folder,
                                      std::unique_ptr<const Workflow> workflow) {
   Result<SourceSite> site = source_site(workspace);
   if (!site) return fail(site.error());
@@ -78,7 +78,6 @@ Result<OpenedItems> items_in_folders(Workspace& workspace, std::string path,
   site->work_tree.clear();
   Result<Target> target = known_target(workspace);
   if (!target) return fail(target.error());
-  while (path.ends_with('/')) path.pop_back();
   auto source = std::make_unique<FoldersSource>(
       *std::move(site),
       FoldersSource::Branch{.name = target->branch,
@@ -89,7 +88,7 @@ Result<OpenedItems> items_in_folders(Workspace& workspace, std::string path,
                                   const Result<Target> now = find_target(workspace);
                                   return now ? Done{} : Done(fail(now.error()));
                                 }},
-      *workflow, path.empty() ? kWorkFolder : path);
+      *workflow, folder);
   return OpenedItems{
       .workflow = std::move(workflow), .source = std::move(source), .target = *std::move(target)};
 }
@@ -111,6 +110,13 @@ Error ambiguous(const Catalog& catalog, const std::string& text,
 
 }  // namespace
 
+std::optional<std::string> work_folder(const Settings& settings) {
+  if (settings.text("items.source") != kFolders) return std::nullopt;
+  std::string folder(settings.text("items.path"));
+  while (folder.ends_with('/')) folder.pop_back();
+  return folder.empty() ? kWorkFolder : folder;
+}
+
 Result<OpenedItems> open_items(Workspace& workspace) {
   const Result<const Settings*> settings = workspace.settings();
   if (!settings) return fail(settings.error());
@@ -119,7 +125,8 @@ Result<OpenedItems> open_items(Workspace& workspace) {
   Result<Workflow> parsed = read_workflow(workspace, kind);
   if (!parsed) return fail(parsed.error());
   auto workflow = std::make_unique<const Workflow>(*std::move(parsed));
-  if (kind == kFolders) return items_in_folders(workspace, path, std::move(workflow));
+  if (const auto folder = work_folder(**settings))
+    return items_in_folders(workspace, *folder, std::move(workflow));
   Result<std::unique_ptr<ItemSource>> source =
       kind == "native" ? own_items_of(workspace) : items_in_tree(workspace, kind, path);
   if (!source) return fail(source.error());

@@ -23,6 +23,9 @@ struct OpenedItems {
 };
 [[nodiscard]] Result<OpenedItems> open_items(Workspace& workspace);
 
+// The folder of the target branch that items lie in; nothing when they lie elsewhere.
+[[nodiscard]] std::optional<std::string> work_folder(const Settings& settings);
+
 // The item that is called so, or the only one whose id begins so.
 [[nodiscard]] Result<std::uint32_t> find_item(const Catalog& catalog, const std::string& text);
 /// One item among all.

@@ -168,6 +168,24 @@ def work_that_moved_its_own_folder_is_not_moved_on():
 
 
 @case
+def what_the_work_put_where_the_item_lay_before_goes_along():
+    old = "docs/work/bugs/readyfordevelopment/a-1"
+    for mode in ("merge", "rebase", "squash"):
+        with Folders({f"{old}/README.md": "# A\n\nText.\n", f"{old}/notes.md": "1\n2\n3\n"}) as repo:
+            place = repo.dir / repo.reply("start", "a-1")["path"]
+            repo.reply("item", "update", "a-1", "--state", "indevelopment", cwd=place)
+            repo.put(f"{old}/report.md", "went well\n", at=place)
+            repo.put(f"{old}/notes.md", "1\n2\n3\n4\n", at=place)
+            repo.git("add", "-A", cwd=place)
+            repo.git("commit", "-q", "-m", "the work", cwd=place)
+            check.equal(repo.reply("done", "--mode", mode, cwd=place)["item_state"], "readyfortesting")
+            new = "docs/work/bugs/readyfortesting/a-1"
+            check.equal(repo.on_main(), [f"{new}/README.md", f"{new}/notes.md", f"{new}/report.md"], mode)
+            check.equal((repo.root / f"{new}/notes.md").read_text(), "1\n2\n3\n4\n")
+            check.true(repo.clean(), "the checkout follows")
+
+
+@case
 def stamp_takes_what_it_is_told_and_dependencies_follow():
     with Folders({"docs/work/new/one.md": "# One\n", "docs/work/new/two/README.md": "# Two\n",
                   "docs/work/new/known-b5c6d7e8/README.md": "# Known\n", "docs/work/bugs/next/a-1/README.md": "# A\n"}) as repo:
