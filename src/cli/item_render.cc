@@ -82,8 +82,9 @@ void print_item(Terminal& terminal, const verbs::ShownItem& shown) {
   say_field(terminal, "depends on", joined(item.depends_on));
   say_field(terminal, "files", joined(item.files));
   if (item.estimate_min) say_field(terminal, "estimate", fmt::format("{} min", *item.estimate_min));
-  say_field(terminal, "created",
-            fmt::format("{} by {}", rfc3339(item.created_unix_ms), printable(item.created_by)));
+  if (item.created_unix_ms != 0 || !item.created_by.empty())  // other tools may not say
+    say_field(terminal, "created",
+              fmt::format("{} by {}", rfc3339(item.created_unix_ms), printable(item.created_by)));
   if (item.updated_unix_ms != item.created_unix_ms)
     say_field(terminal, "updated", rfc3339(item.updated_unix_ms));
   say_text(terminal, item.body);

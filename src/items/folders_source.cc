@@ -53,7 +53,17 @@ Result<std::vector<WorkFolders::Move>> FoldersSource::gather(std::vector<BranchE
   return moves;
 }
 
-Result<FoldersSource::Read> FoldersSource::read_at(const std::string& commit) {
+Result<std::shared_ptr<const FoldersSource::Read>> FoldersSource::read_at(
+    const std::string& commit) {
+  if (last_ != nullptr && last_commit_ == commit) return last_;
+  Result<Read> read = read_anew(commit);
+  if (!read) return fail(read.error());
+  last_ = std::make_shared<const Read>(*std::move(read));
+  last_commit_ = commit;
+  return last_;
+}
+
+Result<FoldersSource::Read> FoldersSource::read_anew(const std::string& commit) {
   Result<std::vector<BranchEntry>> files = files_at(commit);
   if (!files) return fail(files.error());
   Result<std::vector<WorkFolders::Move>> gathered = std::vector<WorkFolders::Move>{};
@@ -82,9 +92,9 @@ Result<FoldersSource::Read> FoldersSource::read_at(const std::string& commit) {
 Result<ItemList> FoldersSource::read_all() {
   const Result<std::string> commit = tip();
   if (!commit) return fail(commit.error());
-  const Result<Read> read = read_at(*commit);
+  const Result<std::shared_ptr<const Read>> read = read_at(*commit);
   if (!read) return fail(read.error());
-  ItemList list = read->work.list();
+  ItemList list = (*read)->work.list();
   for (StoredItem& stored : list.items) stored.file = folder_ + "/" + stored.file;
   for (BrokenItem& broken : list.broken) broken.file = folder_ + "/" + broken.file;
   return list;
@@ -112,9 +122,9 @@ Result<std::vector<StoredItem>> FoldersSource::read(const std::vector<ItemId>& i
 
 Result<std::optional<BranchFiles::NewCommit>> FoldersSource::commit_of(const Batch& batch,
                                                                        const std::string& parent) {
-  const Result<Read> read = read_at(parent);
+  const Result<std::shared_ptr<const Read>> read = read_at(parent);
   if (!read) return fail(read.error());
-  const auto writes = read->work.changes(batch.changes, Precision::of_the_form);
+  const auto writes = (*read)->work.changes(batch.changes, Precision::of_the_form);
   if (!writes) return fail(writes.error());
   if (!*writes) return std::nullopt;
   BranchFiles::NewCommit commit{.parent = parent,
@@ -122,14 +132,14 @@ Result<std::optional<BranchFiles::NewCommit>> FoldersSource::commit_of(const Bat
                                 .message = batch.message + "\n",
                                 .unix_ms = batch.unix_ms,
                                 .author = batch.author.text};
-  for (const auto* moves : {&read->gathered, &(*writes)->moves}) {
+  for (const auto* moves : {&(*read)->gathered, &(*writes)->moves}) {
     for (const WorkFolders::Move& move : *moves)
       commit.moves.push_back({.from = folder_ + "/" + move.from, .to = folder_ + "/" + move.to});
   }
   for (const WorkFolders::Text& file : (*writes)->files) {
     FileChange change{.path = folder_ + "/" + file.path, .text = file.text};
-    const auto mode = read->modes.find(file.was);
-    if (mode != read->modes.end()) change.mode = mode->second;
+    const auto mode = (*read)->modes.find(file.was);
+    if (mode != (*read)->modes.end()) change.mode = mode->second;
     commit.changes.push_back(std::move(change));
   }
   return commit;
@@ -189,6 +199,7 @@ void FoldersSource::moved(const Prepared& prepared, const Batch& /*batch*/) {
 bool FoldersSource::stand_on(const RefMove& landing) {
   if (landing.name != branch_.ref()) return false;
   landing_ = landing;
+  last_.reset();
   return true;
 }
 

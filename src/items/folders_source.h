@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "git/branch_files.h"
 #include "git/ref_files.h"
@@ -63,7 +64,9 @@ class FoldersSource final : public ItemSource {
   [[nodiscard]] Result<std::vector<BranchEntry>> files_at(const std::string& commit);
   // What the landing tore apart is put together; how, is said.
   [[nodiscard]] Result<std::vector<WorkFolders::Move>> gather(std::vector<BranchEntry>& files);
-  [[nodiscard]] Result<Read> read_at(const std::string& commit);
+  // A command asks several times about one commit, and it stays as it is.
+  [[nodiscard]] Result<std::shared_ptr<const Read>> read_at(const std::string& commit);
+  [[nodiscard]] Result<Read> read_anew(const std::string& commit);
   // Nothing when something is not as expected.
   [[nodiscard]] Result<std::optional<BranchFiles::NewCommit>> commit_of(const Batch& batch,
                                                                         const std::string& parent);
@@ -79,6 +82,8 @@ class FoldersSource final : public ItemSource {
   RefFiles refs_;
   BranchFiles commits_;
   std::optional<RefMove> landing_;
+  std::string last_commit_;
+  std::shared_ptr<const Read> last_;
 };
 
 }  // namespace dibs
