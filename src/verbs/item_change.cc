@@ -16,6 +16,7 @@ namespace dibs::verbs {
 namespace {
 
 constexpr int kTriesMax = 64;
+constexpr std::string_view kItemKey = "item:";
 
 Error too_contended() {
   return {.kind = ErrorKind::contended,
@@ -69,26 +70,28 @@ Result<ItemSource::Batch> batch_of(Workspace& workspace, const std::string& mess
 
 }  // namespace
 
-Done check_holder(Workspace& workspace, const ItemId& id) {
+Done check_holders(Workspace& workspace, const std::vector<ItemId>& ids) {
   const Result<const Settings*> settings = workspace.settings();
   if (!settings) return fail(settings.error());
   const std::string_view enforced = (*settings)->text("worktree.enforce_leases");
   if (enforced == "off") return {};
   const Result<Claimant> who = workspace.claimant();
   if (!who) return fail(who.error());
-  const Result<Status> now = status(workspace, "item:" + id.text);
-  if (!now) return fail(now.error());
-  const auto other = std::ranges::find_if(
-      now->leases, [&](const ListedLease& entry) { return entry.lease.session != who->session; });
-  if (other == now->leases.end()) return {};
-  const std::string held =
-      fmt::format("{} is held by {}", printable(id.text), printable(other->lease.agent.text));
-  if (enforced == "warn") {
-    workspace.warn(held);
-    return {};
+  std::vector<Key> keys;
+  for (const ItemId& id : ids) keys.push_back({std::string(kItemKey) + id.text});
+  const Result<std::vector<ListedLease>> held = held_among(workspace, std::move(keys));
+  if (!held) return fail(held.error());
+  for (const ListedLease& entry : *held) {
+    if (entry.lease.session == who->session) continue;
+    const std::string id = entry.resource.text.substr(kItemKey.size());
+    const std::string is_held =
+        fmt::format("{} is held by {}", printable(id), printable(entry.lease.agent.text));
+    if (enforced != "warn")
+      return fail(ErrorKind::held, is_held + ", who alone may change it",
+                  fmt::format("say it there instead: dibs item comment {} TEXT", shell_word(id)));
+    workspace.warn(is_held);
   }
-  return fail(ErrorKind::held, held + ", who alone may change it",
-              fmt::format("say it there instead: dibs item comment {} TEXT", shell_word(id.text)));
+  return {};
 }
 
 void spread_change(Workspace& workspace, const OpenedItems& items) {
@@ -151,7 +154,7 @@ Result<Item> change_item(Workspace& workspace, OpenedItems& items, const ItemCha
     const Result<std::string> id = catalog->id(*number);
     if (!id) return fail(id.error());
     if (change.scope == Scope::holders) {
-      if (Done may = check_holder(workspace, {*id}); !may) return fail(may.error());
+      if (Done may = check_holders(workspace, {{*id}}); !may) return fail(may.error());
     }
     const Result<std::vector<StoredItem>> stored = items.source->read({{*id}});
     if (!stored) return fail(stored.error());

@@ -25,8 +25,8 @@ struct ItemChange {
 [[nodiscard]] Result<Item> change_item(Workspace& workspace, OpenedItems& items,
                                        const ItemChange& change);
 
-// Single-writer: refused when another session holds it (worktree.enforce_leases).
-[[nodiscard]] Done check_holder(Workspace& workspace, const ItemId& id);
+// Single-writer: refused when another session holds one of them (worktree.enforce_leases).
+[[nodiscard]] Done check_holders(Workspace& workspace, const std::vector<ItemId>& ids);
 
 // `make` is asked again, with the items as they are then, when somebody was faster.
 [[nodiscard]] Result<std::vector<Item>> add_items(

@@ -69,9 +69,10 @@ Result<std::set<ItemId>> chosen_of(const OpenedItems& items, const ItemList& lis
 }
 
 Result<NewIds> new_ids(Workspace& workspace, const std::set<ItemId>& chosen) {
+  if (Done may = check_holders(workspace, {chosen.begin(), chosen.end()}); !may)
+    return fail(may.error());
   NewIds ids;
   for (const ItemId& id : chosen) {
-    if (Done may = check_holder(workspace, id); !may) return fail(may.error());
     ids[id] = has_stamp(id.text)
                   ? id
                   : ItemId{id.text + "-" + hex_of(workspace.system().random.bytes<4>())};
