@@ -118,7 +118,7 @@ Result<Comparison> WorkFolders::standing(const ItemSource::Change& change) const
 }
 
 WorkFolders::Work WorkFolders::work_of(const ItemSource::Change& change) const {
-  const FoundItem* there = find_item(found_, change.was.empty() ? change.item.id : change.was);
+  const FoundItem* there = found_for(change);
   if (there != nullptr) return work_[there->index];
   Work work{.place = {.name = FolderLayout::name_for(change.item.id)},
             .main = std::string(kReadmeBelow),
@@ -145,33 +145,47 @@ Done WorkFolders::check_place(const Work& work, const ItemId& id,
               "give it another name or type");
 }
 
+const FoundItem* WorkFolders::found_for(const ItemSource::Change& change) const {
+  return find_item(found_, change.was.empty() ? change.item.id : change.was);
+}
+
+Result<FolderFile> WorkFolders::rewritten(const Work& work, const ItemSource::Change& change,
+                                          Precision precision) const {
+  Result<FolderFile> file = FolderFile::parse(layout_, work.place, work.text);
+  if (!file) return file;
+  const FoundItem* there = found_for(change);
+  Item item = change.item;
+  if (precision == Precision::of_the_form)
+    item = as_the_form_has_it(std::move(item), *file,
+                              there == nullptr ? nullptr : &there->stored.item, layout_.workflow());
+  if (!change.was.empty()) {
+    file->rename(FolderLayout::name_for(item.id));
+    if (!file->is_titled()) item.title = file->place().name;
+  }
+  if (Done written = rewrite(*file, item); !written) return fail(written.error());
+  return file;
+}
+
 Done WorkFolders::add(const ItemSource::Change& change, Precision precision,
                       std::set<std::string>& taken, Writes& writes) const {
   const Work before = work_of(change);
-  const FoundItem* there = find_item(found_, change.was.empty() ? change.item.id : change.was);
-  Result<FolderFile> file = FolderFile::parse(layout_, before.place, before.text);
+  const bool is_new = found_for(change) == nullptr;
+  const Result<FolderFile> file = rewritten(before, change, precision);
   if (!file) return fail(file.error());
-  if (!change.was.empty()) file->rename(FolderLayout::name_for(change.item.id));
-  const Item* old = there == nullptr ? nullptr : &there->stored.item;
-  Item item = precision == Precision::exact
-                  ? change.item
-                  : as_the_form_has_it(change.item, *file, old, layout_.workflow());
-  if (!change.was.empty() && !file->is_titled()) item.title = file->place().name;
-  if (Done written = rewrite(*file, item); !written) return written;
   Work after = before;
   after.place = file->place();
   if (!after.has_main && after.place.shape != FolderPlace::Shape::file) after.main = kReadmeBelow;
-  if (there == nullptr || after.place != before.place) {
-    if (Done free = check_place(after, item.id, taken); !free) return free;
+  if (is_new || after.place != before.place) {
+    if (Done free = check_place(after, change.item.id, taken); !free) return free;
   }
-  if (there != nullptr && after.place != before.place)
+  if (!is_new && after.place != before.place)
     writes.moves.push_back({.from = before.place.path(), .to = after.place.path()});
   // The file of the item's name follows it, or another might be the first.
   if (before.has_main && !change.was.empty() && rank_of(before.main, before.place.name) == 1) {
     after.main = "/" + after.place.name + std::string(kMarkdown);
     writes.moves.push_back({.from = after.place.path() + before.main, .to = after.main_path()});
   }
-  if (there == nullptr || file->text() != before.text)
+  if (is_new || file->text() != before.text)
     writes.files.push_back(
         {.path = after.main_path(), .was = before.main_path(), .text = file->text()});
   return {};

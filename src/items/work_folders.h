@@ -73,7 +73,11 @@ class WorkFolders {
   void take_main(Work& work, const FolderEntry& entry);
   void read(std::size_t index);
   [[nodiscard]] Result<Comparison> standing(const ItemSource::Change& change) const;
+  // Null when it is new.
+  [[nodiscard]] const FoundItem* found_for(const ItemSource::Change& change) const;
   [[nodiscard]] Work work_of(const ItemSource::Change& change) const;
+  [[nodiscard]] Result<FolderFile> rewritten(const Work& work, const ItemSource::Change& change,
+                                             Precision precision) const;
   [[nodiscard]] Done add(const ItemSource::Change& change, Precision precision,
                          std::set<std::string>& taken, Writes& writes) const;
   [[nodiscard]] Done check_place(const Work& work, const ItemId& id,
