@@ -71,6 +71,8 @@ constexpr std::array<Command, 2> kCommands{{
      .details = "For items that lie in the work tree. Let git call it:\n\n"
                 "git config merge.dibs.driver \"dibs merge-driver %O %A %B %P\"\n\n"
                 "echo '.dibs/items/*.json merge=dibs' >> .gitattributes\n\n"
+                "echo '.beads/issues.jsonl merge=dibs' >> .gitattributes\n\n"
+                "echo 'aitasks/**/*.md merge=dibs' >> .gitattributes\n\n"
                 "Where only lines can be merged, it is as git does it; exit 1 leaves conflict "
                 "marks.",
      .positionals = kMergeFiles,

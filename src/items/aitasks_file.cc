@@ -52,6 +52,10 @@ Result<AitasksFile> AitasksFile::parse(TaskName name, std::string_view text,
   return AitasksFile(std::move(name), *std::move(file), aliases);
 }
 
+bool AitasksFile::is_read(std::string_view key) {
+  return std::ranges::find(kMapped, key) != kMapped.end();
+}
+
 std::optional<ItemId> AitasksFile::alias() const {
   const Result<Json> json = parse_json(carried());
   if (!json || text_member(*json, "as") != name_.id.text) return std::nullopt;

@@ -21,6 +21,8 @@ class AitasksFile final : public ForeignText {
   [[nodiscard]] std::optional<ItemId> alias() const;
   [[nodiscard]] const TaskName& name() const { return name_; }
   [[nodiscard]] std::string text() const { return file_.text(); }
+  // Whether that key is read into an item, or follows from one.
+  [[nodiscard]] static bool is_read(std::string_view key);
 
   [[nodiscard]] Result<Item> said() const override;
   [[nodiscard]] std::string carried() const override;

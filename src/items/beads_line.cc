@@ -127,7 +127,7 @@ Done read_times(const Json& json, Item& item) {
 }
 
 bool is_unknown(std::string_view name) {
-  return std::ranges::find(kMapped, name) == kMapped.end() && !is_item_member(name);
+  return !BeadsLine::is_read(name) && !is_item_member(name);
 }
 
 std::string unknown_in(const Json& json) {
@@ -214,6 +214,10 @@ BeadsLine BeadsLine::empty(const ItemId& id) {
 bool BeadsLine::is_deleted() const {
   return text_in(line_.json(), "status") == kTombstone ||
          member(line_.json(), "deleted_at") != nullptr;
+}
+
+bool BeadsLine::is_read(std::string_view name) {
+  return std::ranges::find(kMapped, name) != kMapped.end();
 }
 
 ItemId BeadsLine::id() const { return {text_in(line_.json(), "id")}; }

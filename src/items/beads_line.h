@@ -23,6 +23,9 @@ class BeadsLine final : public ForeignText {
   // Of whom it is a part: when they wait, it waits with them.
   [[nodiscard]] std::vector<ItemId> parents() const;
   [[nodiscard]] const std::string& text() const { return line_.text(); }
+  [[nodiscard]] const JsonLine& json() const { return line_; }
+  // Whether a member of that name is read into an item, or follows from one.
+  [[nodiscard]] static bool is_read(std::string_view name);
 
   [[nodiscard]] Result<Item> said() const override;
   [[nodiscard]] std::string carried() const override;

@@ -6,6 +6,8 @@
 #include <array>
 
 #include "base/text.h"
+#include "items/aitasks_merge.h"
+#include "items/beads_merge.h"
 #include "model/item.h"
 #include "rules/item_merge.h"
 
@@ -35,7 +37,7 @@ std::optional<Item> item_of(const std::string& base) {
   return item ? std::optional(*std::move(item)) : std::nullopt;
 }
 
-Result<std::string> merge_item_files(const FileVersions& versions) {
+Result<MergedFile> merge_item_files(const FileVersions& versions) {
   const Result<Item> ours = readable(versions.ours, "our");
   if (!ours) return fail(ours.error());
   const Result<Item> theirs = readable(versions.theirs, "their");
@@ -46,11 +48,13 @@ Result<std::string> merge_item_files(const FileVersions& versions) {
                             printable(theirs->id.text)));
   const Item merged = merge_items(item_of(versions.base), *ours, *theirs);
   if (Done checked = check_item(merged); !checked) return fail(checked.error());
-  return item_file(merged);
+  return MergedFile{.text = item_file(merged)};
 }
 
-constexpr std::array<MergeFormat, 1> kFormats{{
+constexpr std::array<MergeFormat, 3> kFormats{{
     {.name = "json", .is_at = is_item_file, .merge = merge_item_files},
+    {.name = "beads", .is_at = is_beads_file, .merge = merge_beads_files},
+    {.name = "aitasks", .is_at = is_task_file, .merge = merge_task_files},
 }};
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -14,6 +15,13 @@ struct FileVersions {
   std::string base;  // empty: both added it
   std::string ours;
   std::string theirs;
+  std::string path = {};  // in the repository
+};
+
+struct MergedFile {
+  std::string text;
+  // What both sides changed and nobody can decide, by name; the text has both, with git's marks.
+  std::vector<std::string> clashes = {};
 };
 
 /// One format that items lie in the tree in.
@@ -21,7 +29,7 @@ struct MergeFormat {
   std::string_view name;
   bool (*is_at)(std::string_view path);
   // The merged file, or why it cannot be made.
-  Result<std::string> (*merge)(const FileVersions& versions);
+  Result<MergedFile> (*merge)(const FileVersions& versions);
 };
 
 // Nothing when dibs keeps no items in files of this path.

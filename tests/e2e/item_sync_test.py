@@ -1,6 +1,7 @@
 """Items that several clones have: sync with a remote, the merge of what two of them changed, and git's merges by field."""
 
 import json
+import re
 import shutil
 import subprocess
 
@@ -218,16 +219,17 @@ def many_processes_of_two_clones_that_sync_by_themselves_lose_nothing():
 
 
 class Tree(Repo):
-    """A repository with one item in its tree, and the merge driver installed as the help says."""
+    """A repository with one file of items in its tree, and the merge driver installed as the help says."""
 
-    path = ".dibs/items/a.json"
-
-    def __init__(self):
+    def __init__(self, path=".dibs/items/a.json"):
         super().__init__(init=False, commit=True)
+        self.path = path
         self.git("config", "merge.dibs.name", "items, by field", cwd=self.root)
         self.git("config", "merge.dibs.driver", f"{DIBS} merge-driver %O %A %B %P", cwd=self.root)
-        (self.root / ".gitattributes").write_text(".dibs/items/*.json merge=dibs\n")
-        (self.root / ".dibs/items").mkdir(parents=True)
+        help_text = self.run("merge-driver", "--help").expect(0).out
+        attributes = re.findall(r"echo '(.*)' >> .gitattributes", help_text)
+        (self.root / ".gitattributes").write_text("".join(f"{line}\n" for line in attributes))
+        (self.root / path).parent.mkdir(parents=True)
 
     def change(self, text, message):
         (self.root / self.path).write_text(text)
@@ -238,9 +240,9 @@ class Tree(Repo):
         base = {"schema_version": 1, "id": "a", "title": "A", "labels": ["x"], "updated_at": "2026-01-01T00:00:00Z"}
         return "{\n" + ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in (base | members).items()) + "\n}\n"
 
-    def merge(self, ours, theirs):
+    def merge(self, ours, theirs, base=None):
         """Both versions on a branch each, merged: git's exit code."""
-        self.change(self.item(), "base")
+        self.change(self.item() if base is None else base, "base")
         self.git("checkout", "-q", "-b", "theirs", cwd=self.root)
         self.change(theirs, "theirs")
         self.git("checkout", "-q", "main", cwd=self.root)
@@ -270,6 +272,52 @@ def what_cannot_be_merged_by_field_is_a_conflict_as_git_leaves_it():
         for part in ("<<<<<<< ours", "{ broken", "=======", '"Theirs"', ">>>>>>> theirs"):
             check.contains(text, part)
         check.equal(repo.git("ls-files", "-u", "--", repo.path, cwd=repo.root).count("\n"), 2, "stages 1 to 3")
+
+
+def issue(number, **members):
+    base = {"id": f"bd-{number}", "title": f"T{number}", "status": "open", "priority": 2, "issue_type": "task",
+            "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z"}
+    return json.dumps(base | members, separators=(",", ":")) + "\n"
+
+
+@case
+def git_merges_issues_of_beads_line_by_line():
+    with Tree(".beads/issues.jsonl") as repo:
+        base = "".join(issue(n, labels=["x"]) for n in range(1, 4))
+        ours = (issue(1, labels=["x", "o"], updated_at="2026-01-02T00:00:00Z") + issue(2, labels=["x"], assignee="bo")
+                + issue(3, labels=["x"]) + issue(4))
+        theirs = (issue(1, labels=["x", "t"], updated_at="2026-01-03T00:00:00Z", design="d") + issue(2, labels=["x"], notes="n")
+                  + issue(3, labels=["x"]) + issue(5))
+        done = repo.merge(ours, theirs, base)
+        check.equal(done.returncode, 0, done.stdout + done.stderr)
+        check.equal((repo.root / repo.path).read_text(),
+                    issue(1, updated_at="2026-01-03T00:00:00Z", labels=["x", "o", "t"], design="d")
+                    + issue(2, labels=["x"], assignee="bo", notes="n") + issue(3, labels=["x"]) + issue(4) + issue(5))
+        check.equal(repo.git("status", "--porcelain", cwd=repo.root), "")
+
+
+@case
+def issues_that_clash_are_both_kept_and_told():
+    with Tree(".beads/issues.jsonl") as repo:
+        done = repo.merge(issue(1, design="ours") + issue(2), issue(1, design="theirs", notes="n") + issue(3),
+                          issue(1, design="d"))
+        check.equal(done.returncode, 1, done.stdout + done.stderr)
+        check.contains(done.stderr, "bd-1 (design)")
+        check.equal((repo.root / repo.path).read_text(),
+                    "<<<<<<< ours\n" + issue(1, design="ours", notes="n") + "=======\n" + issue(1, design="theirs", notes="n")
+                    + ">>>>>>> theirs\n" + issue(2) + issue(3))
+        check.equal(repo.git("ls-files", "-u", "--", repo.path, cwd=repo.root).count("\n"), 2, "stages 1 to 3")
+
+
+@case
+def git_merges_tasks_of_aitasks_by_key_and_line():
+    with Tree("aitasks/t1/t1_2_fix.md") as repo:
+        text = "---\nstatus: Ready\n{}created_at: 2026-01-01 10:00\n---\n\n{}One\nTwo\n{}".format
+        done = repo.merge(text("labels: [x, o] # l\nassigned_to: al\n", "Zero\n", ""),
+                          text("labels: [x, t]\nassigned_to: bo\n", "", "Three\n"),
+                          text("labels: [x]\nassigned_to: al\n", "", ""))
+        check.equal(done.returncode, 0, done.stdout + done.stderr)
+        check.equal((repo.root / repo.path).read_text(), text("labels: [x, o, t] # l\nassigned_to: bo\n", "Zero\n", "Three\n"))
 
 
 if __name__ == "__main__":
