@@ -437,9 +437,10 @@ Result<Cursor> GitStore::wait(Cursor since, std::int64_t most_ms) {
   }
 }
 
-Result<History> GitStore::history(const HistoryQuery& query) {
+Result<History> GitStore::history(const HistoryQuery& asked) {
   const Result<View> view = read(Selection{});
   if (!view) return fail(view.error());
+  const HistoryQuery query = begun_at(asked, view->cursor);
   const Result<std::vector<std::string>> messages = layout_->messages();
   if (!messages) return fail(messages.error());
   std::vector<LogLine> lines;
@@ -457,8 +458,8 @@ Result<History> GitStore::history(const HistoryQuery& query) {
   History history{.events = {}, .cursor = view->cursor, .may_be_late = true};
   for (const LogLine& line : lines) {
     for (const Event& event : line.events) {
-      if (query.resource && event.resource != *query.resource) continue;
-      history.events.push_back({.seq = line.seq, .unix_ms = line.unix_ms, .event = event});
+      PastEvent past{.seq = line.seq, .unix_ms = line.unix_ms, .event = event};
+      if (is_about(past, query)) history.events.push_back(std::move(past));
     }
   }
   keep_newest(history.events, query.newest);

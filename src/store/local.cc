@@ -360,7 +360,8 @@ Result<Cursor> LocalStore::wait(Cursor since, std::int64_t most_ms) {
 Result<History> LocalStore::history(const HistoryQuery& query) {
   const Result<View> view = read(Selection{});
   if (!view) return fail(view.error());
-  Result<std::vector<PastEvent>> events = read_history(files_, directory_, query);
+  Result<std::vector<PastEvent>> events =
+      read_history(files_, directory_, begun_at(query, view->cursor));
   if (!events) return fail(unknowable(events.error()));
   // Lines that came while we read belong to the next query.
   std::erase_if(*events, [&](const PastEvent& past) { return past.seq > view->cursor.seq; });

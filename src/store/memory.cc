@@ -13,8 +13,7 @@ bool selected(const Selection& selection, const Record& record) {
 }
 
 bool selected(const HistoryQuery& query, const PastEvent& past, const std::string& text) {
-  if (past.seq <= query.since.seq) return false;
-  if (query.resource && past.event.resource != *query.resource) return false;
+  if (!is_about(past, query)) return false;
   return !query.mentioning || text.find(*query.mentioning) != std::string::npos;
 }
 }  // namespace
@@ -69,8 +68,9 @@ Result<Cursor> MemoryStore::wait(Cursor since, std::int64_t most_ms) {
   return Cursor{seq_};
 }
 
-Result<History> MemoryStore::history(const HistoryQuery& query) {
+Result<History> MemoryStore::history(const HistoryQuery& asked) {
   const std::lock_guard lock(mutex_);
+  const HistoryQuery query = begun_at(asked, {seq_});
   History history{.events = {}, .cursor = {seq_}};
   for (const Line& line : lines_) {
     if (selected(query, line.past, line.text)) history.events.push_back(line.past);

@@ -46,25 +46,35 @@ std::uint64_t first_seq_of(std::string_view contents, std::uint64_t otherwise) {
   return stated_seq(contents.substr(0, contents.find('\n'))).value_or(otherwise);
 }
 
-bool is_about(const PastEvent& past, const HistoryQuery& query) {
-  return past.seq > query.since.seq && (!query.resource || past.event.resource == *query.resource);
+// Whether a line could have what the query asks for, by its text alone.
+bool may_tell(std::string_view text, const HistoryQuery& query, std::string_view resource_mark) {
+  if (query.mentioning && !contains(text, *query.mentioning)) return false;
+  if (!contains(text, resource_mark)) return false;
+  const auto names = [&](Op op) { return contains(text, json_string(name_of(op))); };
+  if (!query.ops.empty() && std::ranges::none_of(query.ops, names)) return false;
+  const auto seq = stated_seq(text);
+  return !seq || *seq > query.since.seq;
 }
 
-// The events of one file that the query asks for, oldest first.
-std::vector<PastEvent> events_in(std::string_view contents, const HistoryQuery& query) {
+// The events of one file that the query asks for, newest first. Parsing a line costs far more than
+// looking through it, so only those are parsed that are still wanted.
+std::vector<PastEvent> newest_in(std::string_view contents, const HistoryQuery& query,
+                                 std::size_t most) {
   const std::string resource_mark = query.resource ? json_string(query.resource->text) : "";
-  std::vector<PastEvent> events;
+  std::vector<std::string_view> lines;
   for_each_line(contents, [&](std::string_view text) {
-    if (query.mentioning && !contains(text, *query.mentioning)) return;
-    if (!contains(text, resource_mark)) return;
-    if (const auto seq = stated_seq(text); seq && *seq <= query.since.seq) return;
+    if (may_tell(text, query, resource_mark)) lines.push_back(text);
+  });
+  std::vector<PastEvent> events;
+  for (const std::string_view text : lines | std::views::reverse) {
+    if (events.size() >= most) break;
     Result<LogLine> line = parse_line(text);
-    if (!line) return;
-    for (Event& event : line->events) {
+    if (!line) continue;
+    for (Event& event : line->events | std::views::reverse) {
       PastEvent past{.seq = line->seq, .unix_ms = line->unix_ms, .event = std::move(event)};
       if (is_about(past, query)) events.push_back(std::move(past));
     }
-  });
+  }
   return events;
 }
 
@@ -152,9 +162,9 @@ Result<std::vector<PastEvent>> read_history(FileSystem& files, const std::string
   for (const std::string& name : *names | std::views::reverse) {
     const Result<std::string> contents = contents_of(files, directory + "/" + name);
     if (!contents) return fail(contents.error());
-    std::vector<PastEvent> events = events_in(*contents, query);
-    newest_first.insert(newest_first.end(), std::make_move_iterator(events.rbegin()),
-                        std::make_move_iterator(events.rend()));
+    std::vector<PastEvent> events = newest_in(*contents, query, query.newest - newest_first.size());
+    newest_first.insert(newest_first.end(), std::make_move_iterator(events.begin()),
+                        std::make_move_iterator(events.end()));
     if (newest_first.size() >= query.newest) break;
     if (first_seq_of(*contents, UINT64_MAX) <= query.since.seq + 1) break;
   }

@@ -87,7 +87,14 @@ struct HistoryQuery {
   std::optional<Key> resource;            // only about this resource
   std::optional<std::string> mentioning;  // only lines with this text: a lease id, a nonce in hex
   std::size_t newest = 1000;              // at most this many, the newest; returned oldest first
+  std::vector<Op> ops = {};               // only these; none: all
+  // Only of the newest so many entries, so that asking costs the same however long history is.
+  std::uint64_t last_entries = UINT64_MAX;
 };
+// For stores: whether an event is one of those asked for, as far as it tells by itself.
+[[nodiscard]] bool is_about(const PastEvent& past, const HistoryQuery& query);
+// For stores: the query with nothing but `since` left to say where it begins.
+[[nodiscard]] HistoryQuery begun_at(HistoryQuery query, Cursor newest);
 
 struct History {
   std::vector<PastEvent> events;

@@ -299,6 +299,11 @@ TEST_P(StoreContract, TellsHistoryOldestFirstSinceACursor) {
   EXPECT_EQ(leases_in({.resource = Key{"item:1"}}), (Texts{"L1", "L1"}));
   EXPECT_EQ(leases_in({.since = middle, .resource = Key{"item:1"}}), (Texts{"L1"}));
   EXPECT_EQ(leases_in({.newest = 2}), (Texts{"L2", "L1"}));
+  EXPECT_EQ(leases_in({.ops = {Op::release, Op::land}}), (Texts{"L1"}));
+  EXPECT_EQ(leases_in({.newest = 1, .ops = {Op::acquire}}), (Texts{"L2"}));
+  EXPECT_EQ(leases_in({.last_entries = cursor().seq - middle.seq}), (Texts{"L2", "L1"}));
+  EXPECT_TRUE(leases_in({.last_entries = 0}).empty());
+  EXPECT_EQ(leases_in({.last_entries = 100}).size(), 3U);
   EXPECT_TRUE(leases_in({.since = history({}).cursor}).empty());
   EXPECT_EQ(history({}).cursor, cursor());
 }

@@ -1,13 +1,6 @@
 #include "verbs/next.h"
 
-#include <fmt/core.h>
-
-#include <algorithm>
-#include <map>
-#include <set>
-
-#include "base/text.h"
-#include "model/held_globs.h"
+#include "verbs/field.h"
 #include "verbs/item_sync.h"
 #include "verbs/item_view.h"
 #include "verbs/worker.h"
@@ -16,159 +9,17 @@ namespace dibs::verbs {
 
 namespace {
 
-constexpr int kTriesMax = 1000;        // races lost, each for another item
-constexpr std::size_t kFirstLook = 8;  // leases that are asked for at once; then more
+constexpr int kTriesMax = 1000;  // races lost, each for another item
 
-/// The candidates of one call, and what was learnt about them so far. Everything is asked when its
-/// turn comes, and once.
-class Field {
- public:
-  Field(Workspace& workspace, Catalog catalog, const Next& request)
-      : workspace_(workspace), catalog_(std::move(catalog)), request_(request) {}
-
-  [[nodiscard]] Done open() {
-    Result<Catalog::ReadyOrder> order = catalog_.ready_order();
-    if (!order) return fail(order.error());
-    order_ = *std::move(order);
-    const Result<const ItemColumns*> columns = catalog_.columns();
-    if (!columns) return fail(columns.error());
-    columns_ = *columns;
-    return {};
-  }
-
-  [[nodiscard]] Result<Choice> choose(const std::optional<Worker>& worker,
-                                      const Schedule& schedule) {
-    weighs_ = worker.has_value();
-    const Candidates candidates{.order = order_.items,
-                                .columns = {.priority = columns_->priorities,
-                                            .path_length = order_.path_lengths,
-                                            .estimate_min = columns_->estimates_min,
-                                            .created_unix_ms = columns_->created_unix_ms},
-                                .is_taken = [this](ItemNumber item) { return is_taken(item); },
-                                .asked = [this](ItemNumber item) { return asked(item); },
-                                .overlaps = [this](ItemNumber item) { return overlaps(item); },
-                                .window = weighs_ ? kWindow : kRunnersUpMax + 1};
-    Choice choice = dibs::choose(candidates, worker.value_or(Worker{}), schedule,
-                                 {.now_unix_ms = workspace_.system().clock.now().unix_ms,
-                                  .chance = workspace_.system().random.below(UINT32_MAX)});
-    if (problem_) return fail(*problem_);
-    return choice;
-  }
-
-  // Somebody was faster.
-  void strike(ItemNumber item) { taken_[item] = true; }
-
-  [[nodiscard]] const Catalog& catalog() const { return catalog_; }
-
- private:
-  // The predicates of a choice cannot fail; what went wrong is told when it is over.
-  template <class T>
-  T noted(Result<T> result, T fallback) {
-    if (result) return *std::move(result);
-    if (!problem_) problem_ = result.error();
-    return fallback;
-  }
-
-  bool is_taken(ItemNumber item) {
-    const auto known = taken_.find(item);
-    if (known != taken_.end()) return known->second;
-    look_ahead(item);
-    return taken_[item];
-  }
-
-  // One question to the store for the next few; more of them when many of the best are held.
-  void look_ahead(ItemNumber item) {
-    const auto at = std::ranges::find(order_.items, item);
-    std::vector<std::uint32_t> numbers;
-    for (auto next = at; next != order_.items.end() && numbers.size() < look_; ++next) {
-      if (!taken_.contains(*next)) numbers.push_back(*next);
-    }
-    look_ *= 2;
-    const Taken held = noted(taken_of(workspace_, catalog_, numbers, 0), Taken{});
-    for (const std::uint32_t number : numbers) {
-      const std::string id = noted(catalog_.id(number), std::string());
-      taken_[number] = is_unwanted(number) || held.contains(id);
-    }
-  }
-
-  bool is_unwanted(ItemNumber item) {
-    if (request_.labels.empty()) return false;
-    const Catalog::Words words = noted(catalog_.words(item), Catalog::Words{});
-    return std::ranges::any_of(request_.labels, [&](const std::string& label) {
-      return std::ranges::find(words.labels, label) == words.labels.end();
-    });
-  }
-
-  // Where workers are alike, nothing about an item can speak for one of them.
-  Asked asked(ItemNumber item) {
-    if (!weighs_) return {};
-    const Catalog::Words words = noted(catalog_.words(item), Catalog::Words{});
-    return {.type = words.type, .needs = needs_of(words.labels), .same_files = false};
-  }
-
-  std::optional<std::string> overlaps(ItemNumber item) {
-    const auto files = noted(catalog_.files(item), std::vector<std::string_view>());
-    if (files.empty()) return std::nullopt;
-    const Result<GlobSet> wanted =
-        GlobSet::parse(std::vector<std::string>(files.begin(), files.end()));
-    if (!wanted) return std::nullopt;  // nobody can say what it means
-    learn_held();
-    std::vector<std::string_view> texts;
-    for (const HeldGlob& held : *held_) texts.push_back(held.glob);
-    for (std::size_t from = 0; from < texts.size();) {
-      const std::optional<HeldOverlap> found = first_overlap(texts, *wanted, from);
-      if (!found) return std::nullopt;
-      const HeldGlob& held = (*held_)[found->index];
-      if (const std::optional<std::string> agent = holder_of(held.item))
-        return fmt::format("{} ({}, held by {})",
-                           found->overlap.path.value_or(std::string(held.glob)), held.item, *agent);
-      from = found->index + 1;
-    }
-    return std::nullopt;
-  }
-
-  struct HeldGlob {
-    std::string_view glob;
-    std::string item;
-  };
-
-  // What the items that somebody works on say they touch. Whether a lease has ended is asked of
-  // those alone that matter: reading one costs more than all globs together.
-  void learn_held() {
-    if (held_) return;
-    held_.emplace();
-    const Result<Ledger*> ledger = workspace_.ledger();
-    if (!ledger) return;
-    const View view = noted((*ledger)->store().read(Selection::everything()), View{});
-    for (const Record& record : view.records) {
-      const std::optional<Resource> resource = resource_of(record.key);
-      if (!resource || resource->kind != ResourceKind::item) continue;
-      const auto number = noted(catalog_.find(resource->name), std::optional<std::uint32_t>());
-      if (!number) continue;
-      for (const std::string_view glob :
-           noted(catalog_.files(*number), std::vector<std::string_view>()))
-        held_->push_back({.glob = glob, .item = resource->name});
-    }
-  }
-
-  std::optional<std::string> holder_of(const std::string& item) {
-    const auto leases =
-        noted(held_among(workspace_, {{"item:" + item}}), std::vector<ListedLease>());
-    if (leases.empty()) return std::nullopt;
-    return leases.front().lease.agent.text;
-  }
-
-  Workspace& workspace_;
-  Catalog catalog_;
-  const Next& request_;
-  Catalog::ReadyOrder order_;
-  const ItemColumns* columns_ = nullptr;
-  std::map<ItemNumber, bool> taken_;
-  std::size_t look_ = kFirstLook;
-  bool weighs_ = false;
-  std::optional<std::vector<HeldGlob>> held_;
-  std::optional<Error> problem_;
-};
+// Only where it can decide anything: history is the one thing here that grows without end.
+Done learn_past(Workspace& workspace, const Weights& weights, AskingWorker& asking, Field& field) {
+  if (weights.success == 0 && weights.same_files == 0) return {};
+  if (!field.is_close()) return {};
+  Result<WorkerPast> past = past_of(workspace, asking, field.catalog());
+  if (!past) return fail(past.error());
+  asking.worker.record = std::move(past->record);
+  return field.know_files_of(past->worked_on);
+}
 
 Error nothing_ready(const Next& request) {
   return {
@@ -268,16 +119,22 @@ Result<NextItem> next(Workspace& workspace, const Next& request) {
   if (request.take != Next::Take::nothing) look_for_items(workspace);
   const Result<OpenedItems> items = open_items(workspace);
   if (!items) return fail(items.error());
-  const Result<std::optional<Worker>> worker = worker_asking(workspace);
-  if (!worker) return fail(worker.error());
+  Result<std::optional<AskingWorker>> asking = worker_asking(workspace);
+  if (!asking) return fail(asking.error());
   const Result<Schedule> schedule = schedule_of(workspace);
   if (!schedule) return fail(schedule.error());
   Result<Catalog> catalog = items->catalog();
   if (!catalog) return fail(catalog.error());
-  Field field(workspace, *std::move(catalog), request);
+  Field field(workspace, *std::move(catalog), request.labels);
   if (Done opened = field.open(); !opened) return fail(opened.error());
+  std::optional<Worker> worker;
+  if (asking->has_value()) {
+    Done learnt = learn_past(workspace, schedule->weights, **asking, field);
+    if (!learnt) return fail(learnt.error());
+    worker = (*asking)->worker;
+  }
   for (int tries = 0; tries < kTriesMax; ++tries) {
-    Result<Choice> choice = field.choose(*worker, *schedule);
+    Result<Choice> choice = field.choose(worker, *schedule);
     if (!choice) return fail(choice.error());
     if (!choice->chosen) return fail(nothing_ready(request));
     const ItemNumber chosen = choice->chosen->item;

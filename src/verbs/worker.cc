@@ -2,11 +2,17 @@
 
 #include <algorithm>
 
+#include "model/resource.h"
+#include "rules/track_record.h"
 #include "verbs/claim.h"
 
 namespace dibs::verbs {
 
 namespace {
+
+// How far back a record goes: enough to tell, and read in a few milliseconds.
+constexpr std::uint64_t kPastEntries = 10'000;
+constexpr std::size_t kPastEndsMax = 200;  // leases of these agents that ended
 
 Result<std::optional<std::string>> agents_file(Workspace& workspace) {
   const Result<const Repository*> repository = workspace.repository();
@@ -15,24 +21,111 @@ Result<std::optional<std::string>> agents_file(Workspace& workspace) {
                                             kAgentsFileBytesMax);
 }
 
+// The item that a lease is on; nothing when it is none, or gone.
+Result<std::optional<std::uint32_t>> item_of(const Catalog& catalog, const Key& key) {
+  const std::optional<Resource> resource = resource_of(key);
+  if (!resource || resource->kind != ResourceKind::item) return std::nullopt;
+  return catalog.find(resource->name);
+}
+
+// What every event of the agents in question mentions.
+std::string mention_of(const AskingWorker& asking) {
+  std::string agents = asking.worker.profile.agents;
+  if (agents.empty()) return asking.agent.text;
+  if (agents.ends_with('*')) agents.pop_back();
+  return agents;
+}
+
+/// What the catalog says about the items of the past. What it cannot read is left out.
+class PastItems {
+ public:
+  PastItems(const Catalog& catalog, const ItemColumns& columns)
+      : catalog_(catalog), columns_(columns) {}
+
+  [[nodiscard]] std::optional<std::string> type_of(const Key& key) const {
+    const auto number = item_of(catalog_, key);
+    if (!number || !number->has_value()) return std::nullopt;
+    const Result<Catalog::Words> words = catalog_.words(**number);
+    return words ? std::optional(std::string(words->type)) : std::nullopt;
+  }
+
+  [[nodiscard]] bool is_finished(const Key& key) const {
+    const auto number = item_of(catalog_, key);
+    return number && number->has_value() && dibs::is_finished(columns_.kinds[**number]);
+  }
+
+ private:
+  const Catalog& catalog_;
+  const ItemColumns& columns_;
+};
+
+// How leases of the agents in question ended lately.
+Result<std::vector<PastEvent>> newest_events(Workspace& workspace, const AskingWorker& asking) {
+  const Result<Ledger*> ledger = workspace.ledger();
+  if (!ledger) return fail(ledger.error());
+  Result<History> history =
+      (*ledger)->store().history({.since = {},
+                                  .resource = {},
+                                  .mentioning = mention_of(asking),
+                                  .newest = kPastEndsMax,
+                                  .ops = {kLeaseEnds.begin(), kLeaseEnds.end()},
+                                  .last_entries = kPastEntries});
+  if (!history) return fail(history.error());
+  return std::move(history->events);
+}
+
+bool is_alike(const AskingWorker& asking, const AgentId& agent) {
+  if (asking.worker.profile.agents.empty()) return agent == asking.agent;
+  return profile_of(asking.profiles, agent).agents == asking.worker.profile.agents;
+}
+
+Done add_items(std::vector<std::uint32_t>& items, const Catalog& catalog,
+               const std::vector<Key>& keys) {
+  for (const Key& key : keys) {
+    const Result<std::optional<std::uint32_t>> number = item_of(catalog, key);
+    if (!number) return fail(number.error());
+    if (number->has_value()) items.push_back(**number);
+  }
+  return {};
+}
+
 }  // namespace
 
-Result<std::optional<Worker>> worker_asking(Workspace& workspace) {
+Result<WorkerPast> past_of(Workspace& workspace, const AskingWorker& asking,
+                           const Catalog& catalog) {
+  const Result<std::vector<PastEvent>> events = newest_events(workspace, asking);
+  if (!events) return fail(events.error());
+  const Result<const ItemColumns*> columns = catalog.columns();
+  if (!columns) return fail(columns.error());
+  const PastItems items(catalog, **columns);
+  const TrackRecord track =
+      track_record_of(asking.agent, *events,
+                      {.counts = [&](const AgentId& agent) { return is_alike(asking, agent); },
+                       .type_of = [&](const Key& key) { return items.type_of(key); },
+                       .is_finished = [&](const Key& key) { return items.is_finished(key); }});
+  WorkerPast past{.record = track.types, .worked_on = {}};
+  for (const std::vector<Key>* keys : {&track.landed_last, &asking.holds}) {
+    if (Done added = add_items(past.worked_on, catalog, *keys); !added) return fail(added.error());
+  }
+  return past;
+}
+
+Result<std::optional<AskingWorker>> worker_asking(Workspace& workspace) {
   const Result<std::optional<std::string>> toml = agents_file(workspace);
   if (!toml) return fail(toml.error());
   if (!toml->has_value()) return std::nullopt;
-  const Result<std::vector<AgentProfile>> profiles =
-      parse_agent_profiles(**toml, ".dibs/agents.toml");
+  Result<std::vector<AgentProfile>> profiles = parse_agent_profiles(**toml, ".dibs/agents.toml");
   if (!profiles) return fail(profiles.error());
   const Result<AgentId> agent = workspace.agent();
   if (!agent) return fail(agent.error());
-  Worker worker;
-  worker.profile = profile_of(*profiles, *agent);
   const Result<std::vector<ListedLease>> held =
       list(workspace, {.agent_id = agent->text, .stale = false, .own_session = false});
   if (!held) return fail(held.error());
-  worker.held = static_cast<std::uint32_t>(held->size());
-  return worker;
+  AskingWorker asking{.worker = {}, .agent = *agent, .profiles = *std::move(profiles), .holds = {}};
+  asking.worker.profile = profile_of(asking.profiles, *agent);
+  asking.worker.held = static_cast<std::uint32_t>(held->size());
+  for (const ListedLease& entry : *held) asking.holds.push_back(entry.resource);
+  return asking;
 }
 
 Result<Schedule> schedule_of(Workspace& workspace) {

@@ -207,6 +207,74 @@ def next_takes_what_it_names():
         check.contains(repo.refusal(6, "next", "--claim")["hint"], "dibs blocked")
 
 
+def lands(repo, *items, agent="agent:one"):
+    """Each started, worked on and landed."""
+    for item in items:
+        path = type(repo.root)(repo.reply("start", item, agent=agent)["path"])
+        (path / item).write_text("work\n")
+        repo.git("add", "-A", cwd=path)
+        repo.git("commit", "-q", "-m", f"add {item}", cwd=path)
+        repo.reply("done", agent=agent, cwd=path)
+
+
+def with_agents(repo, text):
+    (repo.root / ".dibs").mkdir(exist_ok=True)
+    (repo.root / ".dibs/agents.toml").write_text(text)
+    repo.run("config", "set", "schedule.oldest_every", "0").expect(0)
+
+
+def scores(repo, *more, agent="agent:one"):
+    """By item: what `next --explain` says."""
+    reply = repo.reply("next", "--explain", *more, agent=agent)
+    explained = reply["explanation"]
+    return {reply["item"]["id"]: explained["score"]} | {other["id"]: other["score"] for other in explained["runners_up"]}
+
+
+@case
+def next_prefers_the_type_that_a_worker_has_landed_before():
+    with Items() as repo:
+        with_agents(repo, '[agent."agent:w*"]\ncapacity = 3\n[agent."agent:other"]\ncapacity = 3\n')
+        repo.batch(*({"id": f"{kind}{n}", "title": "T", "type": kind} for kind in ("bug", "doc") for n in range(5)))
+        lands(repo, "doc0", "doc1", agent="agent:w1")
+        lands(repo, "bug0", agent="agent:other")
+        repo.acquire("bug1", agent="agent:w2")
+        repo.run("claim", "release", "bug1", agent="agent:w2").expect(0)
+        seen = scores(repo, agent="agent:w1")
+        # As if two had landed and two been lost before: 4 of 6 docs, and, with what its like gave up, 2 of 5 bugs.
+        check.equal((seen["doc2"]["success"], seen["bug2"]["success"]), (13.33, 8.0))
+        check.equal(repo.reply("next", "--claim", agent="agent:w1")["item"]["id"], "doc2")
+        seen = scores(repo, agent="agent:other")
+        check.equal((seen["doc3"]["success"], seen["bug2"]["success"]), (10.0, 12.0))
+        check.contains(repo.run("next", "--explain", agent="agent:w1").expect(0).out, "success 13.33")
+        repo.run("config", "set", "schedule.success", "0").expect(0)
+        check.equal(scores(repo, agent="agent:w1")["doc3"]["success"], 0)
+
+
+@case
+def next_stays_in_the_files_that_a_worker_knows():
+    with Items() as repo:
+        with_agents(repo, '[agent."agent:one"]\ncapacity = 3\n')
+        repo.batch({"id": "a", "title": "A", "files": ["src/auth/**"]}, {"id": "b", "title": "B", "files": ["docs/**"]},
+                   {"id": "c", "title": "C", "files": ["src/*/login.c"]}, {"id": "d", "title": "D"})
+        lands(repo, "a")
+        seen = scores(repo)
+        check.equal([seen[item]["same files"] for item in "bcd"], [0, 15, 0])
+        check.equal(repo.reply("next", "--claim")["item"]["id"], "c")
+        repo.run("claim", "release", "c").expect(0)
+        check.equal(scores(repo, agent="agent:two")["c"]["same files"], 0, "another worker")
+
+
+@case
+def a_workers_past_is_only_read_where_it_could_decide():
+    with Items() as repo:
+        with_agents(repo, '[agent."agent:one"]\ncapacity = 3\n')
+        repo.batch({"id": "a", "title": "A"}, {"id": "b", "title": "B", "priority": 1}, {"id": "c", "title": "C", "priority": 3})
+        lands(repo, "a")
+        check.equal(scores(repo)["b"]["success"], 10.0, "one of its priority")
+        repo.batch({"id": "e", "title": "E", "priority": 1})
+        check.equal(scores(repo)["b"]["success"], 12.0)
+
+
 @case
 def next_passes_over_what_overlaps_with_somebodys_files_while_there_is_another():
     with Items() as repo:
