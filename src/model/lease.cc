@@ -12,10 +12,10 @@ namespace dibs {
 
 namespace {
 
-constexpr std::array<std::string_view, 17> kKnownMembers{
-    "lease_id",     "agent_id", "session",     "worktree_id",    "branch",         "mode",
-    "fence",        "ttl_secs", "acquired_at", "expires_at",     "beat_at",        "boot_id",
-    "beat_boot_ms", "process",  "reason",      "schema_version", "expires_boot_ms"};
+constexpr std::array<std::string_view, 18> kKnownMembers{
+    "lease_id",     "agent_id", "session",     "worktree_id",    "branch",          "mode",
+    "fence",        "ttl_secs", "acquired_at", "expires_at",     "beat_at",         "boot_id",
+    "beat_boot_ms", "process",  "reason",      "schema_version", "expires_boot_ms", "claim_state"};
 
 std::string to_json(const ProcessTie& process) {
   return JsonObject()
@@ -35,6 +35,7 @@ std::string to_json(const Lease& lease) {
       .add("worktree_id", lease.worktree.text)
       .add("branch", lease.branch)
       .add("mode", name_of(lease.mode));
+  if (!lease.claim_state.empty()) object.add("claim_state", lease.claim_state);
   if (lease.fence.value != 0) object.add("fence", lease.fence.value);
   object.add("ttl_secs", lease.ttl_secs).add("acquired_at", rfc3339(lease.acquired_unix_ms));
   if (lease.expires) object.add("expires_at", rfc3339(lease.expires->unix_ms));
@@ -105,6 +106,7 @@ Result<Lease> lease_from(const Json& json, Fence record_fence) {
               .session = {*session},
               .worktree = {text_member(json, "worktree_id").value_or("")},
               .branch = text_member(json, "branch").value_or(""),
+              .claim_state = text_member(json, "claim_state").value_or(""),
               .mode = mode == "shared" ? Mode::shared : Mode::exclusive,
               .fence = {unsigned_member(json, "fence").value_or(record_fence.value)},
               .ttl_secs = *ttl,

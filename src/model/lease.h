@@ -45,6 +45,9 @@ struct Lease {
   SessionId session;
   WorktreeId worktree;
   std::string branch;
+  // What the item's visible branch begins with, where the store shows one: as it was made, whatever
+  // becomes of the item's state. Empty: as the store's settings say.
+  std::string claim_state = {};
   Mode mode = Mode::exclusive;
   Fence fence;                // zero until the commit that grants it has said which
   std::int64_t ttl_secs = 0;  // zero: indefinite

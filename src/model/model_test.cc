@@ -125,6 +125,7 @@ Lease full_lease() {
           .session = {"agent:a@wt:1"},
           .worktree = {"wt:1"},
           .branch = "feature/\"x\"",
+          .claim_state = "building",
           .mode = Mode::shared,
           .fence = {7},
           .ttl_secs = 600,
@@ -149,6 +150,7 @@ TEST(LeaseRecord, ComesBackWithEverythingAlsoWhatIsNotKnown) {
   indefinite.expires.reset();
   indefinite.process.reset();
   indefinite.unknown_members.clear();
+  indefinite.claim_state.clear();
   Lease on_a_server = full_lease();
   on_a_server.beat = {.unix_ms = 5000, .boot_ms = 0, .boot = {}};
   on_a_server.expires = {.unix_ms = 6000, .boot_ms = 0, .boot = {}};

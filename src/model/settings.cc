@@ -87,7 +87,7 @@ constexpr std::array<SettingSpec, 42> kSpecs{{
     {.key = "store.claim_state",
      .type = SettingType::name,
      .fallback = "indevelopment",
-     .meaning = "with layout branches, a claimed item has the branch STATE-ITEM"},
+     .meaning = "with layout branches, STATE of the branch STATE-ITEM where the workflow has none"},
     {.key = "store.lock_branch",
      .type = SettingType::name,
      .fallback = "aitask-locks",

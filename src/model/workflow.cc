@@ -34,12 +34,30 @@ Done check_names(const std::vector<WorkState>& states) {
   return {};
 }
 
+// A branch's name begins with it.
+Done check_claims(const std::vector<WorkState>& states) {
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+  };
+  for (const WorkState& state : states) {
+    const std::string& claim = state.claim;
+    if (claim.starts_with('-') || claim.size() > kWordMax || !std::ranges::all_of(claim, is_plain))
+      return fail(ErrorKind::usage,
+                  fmt::format("the claim '{}' of the state '{}' cannot begin a branch's name",
+                              printable(claim), printable(state.name)),
+                  "use letters, digits, _ and -");
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Workflow> Workflow::of(std::string initial, std::vector<WorkState> states) {
   if (states.empty() || states.size() > kStatesMax)
     return fail(ErrorKind::usage, fmt::format("a workflow has 1 to {} states", kStatesMax));
   if (Done checked = check_names(states); !checked) return fail(checked.error());
+  if (Done checked = check_claims(states); !checked) return fail(checked.error());
   Workflow workflow(std::move(initial), std::move(states));
   const WorkState* first = workflow.find(workflow.initial_);
   if (first == nullptr || first->kind != StateKind::open)

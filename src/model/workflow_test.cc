@@ -107,6 +107,15 @@ std::string problem_in(const std::string& toml) {
   return workflow ? "none" : workflow.error().message;
 }
 
+TEST(Workflow, TakesForAClaimOnlyWhatCanBeginABranch) {
+  const auto with_claim = [](const std::string& claim) {
+    return problem_in(std::string(kSmall) + "claim = \"" + claim + "\"\n");
+  };
+  EXPECT_EQ(with_claim("in_development-2"), "none");
+  for (const char* claim : {"in dev", "-x", "a/b", "a..b", "x~", "é"})
+    EXPECT_NE(with_claim(claim).find("cannot begin a branch's name"), std::string::npos) << claim;
+}
+
 TEST(Workflow, NamesTheLineOfAMistake) {
   const std::string small(kSmall);
   EXPECT_EQ(problem_in(small + "color = \"red\"\n"), "workflow.toml:9: there is no 'color' here");

@@ -52,11 +52,17 @@ Result<void> check_own_mode(const Key& key, const Lease& lease, Mode wanted) {
               fmt::format("ask for more with: dibs claim upgrade {}", shell_word(key.text)));
 }
 
+// Those who share an item have one branch.
+std::string claim_state_for(const AcquireRequest& request, std::size_t index,
+                            const Holding& beside) {
+  if (!beside.leases.empty()) return beside.leases.front().claim_state;
+  return index < request.claim_states.size() ? request.claim_states[index] : std::string();
+}
+
 // Decides one resource: who stays, who goes, and whether the claimant gets in.
-Result<void> acquire_one(const Board& board, const AcquireRequest& request,
-                         const Resource& resource, const LeaseId& new_id,
+Result<void> acquire_one(const Board& board, const AcquireRequest& request, std::size_t index,
                          Decision<Grants>& decision) {
-  const Key key = resource.key();
+  const Key key = request.resources[index].key();
   const Seat& seat = board.seat(key);
   Holding remaining;
   std::vector<Event> evictions;
@@ -83,7 +89,8 @@ Result<void> acquire_one(const Board& board, const AcquireRequest& request,
     return fail(ErrorKind::refused, fmt::format("{} has {} shared holders, the most there may be",
                                                 key.text, remaining.leases.size()));
   }
-  const Lease lease = granted(request, new_id, board.now);
+  Lease lease = granted(request, request.new_ids[index], board.now);
+  lease.claim_state = claim_state_for(request, index, remaining);
   remaining.leases.push_back(lease);
   put(decision.changes, key, seat, remaining);
   std::ranges::move(evictions, std::back_inserter(decision.changes.events));
@@ -153,8 +160,7 @@ const Key& indefinite_guard() {
 Result<Decision<Grants>> acquire(const Board& board, const AcquireRequest& request) {
   Decision<Grants> decision;
   for (std::size_t i = 0; i < request.resources.size(); ++i) {
-    Result<void> one =
-        acquire_one(board, request, request.resources[i], request.new_ids[i], decision);
+    Result<void> one = acquire_one(board, request, i, decision);
     if (!one) return fail(with_hint_for_all(one.error(), request));
   }
   if (request.ttl_secs == 0 && !decision.changes.writes.empty()) {

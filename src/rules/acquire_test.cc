@@ -233,6 +233,30 @@ TEST_F(Acquire, KeepsUnknownMembersOfReadersThatStay) {
   EXPECT_EQ(on("1")[0].unknown_members, R"("mood":"fine")");
 }
 
+TEST_F(Acquire, RemembersWhatEachBranchBeginsWith) {
+  AcquireRequest asked = request(kOne, {"1", "2"});
+  asked.claim_states = {"building", "checking"};
+  ASSERT_TRUE(take(asked));
+  EXPECT_EQ(on("1")[0].claim_state, "building");
+  EXPECT_EQ(on("2")[0].claim_state, "checking");
+  ASSERT_TRUE(renewed(kOne, item("1")));
+  EXPECT_EQ(on("1")[0].claim_state, "building");
+}
+
+TEST_F(Acquire, GivesThoseWhoShareOneBranch) {
+  AcquireRequest first = shared(kOne, {"1"});
+  first.claim_states = {"building"};
+  ASSERT_TRUE(take(first));
+  AcquireRequest second = shared(kTwo, {"1"});
+  second.claim_states = {"checking"};
+  ASSERT_TRUE(take(second));
+  EXPECT_EQ(on("1")[1].claim_state, "building");
+  AcquireRequest by_force = with(request(kThree, {"1"}), Takeover::any, "gone");
+  by_force.claim_states = {"checking"};
+  ASSERT_TRUE(take(by_force));
+  EXPECT_EQ(on("1")[0].claim_state, "checking");
+}
+
 // --- indefinite leases ---
 
 class Indefinite : public Rules {

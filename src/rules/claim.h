@@ -77,6 +77,8 @@ struct AcquireRequest {
   Takeover takeover = Takeover::ended_only;
   std::string reason;
   Policy policy;
+  // What the visible branch of each resource begins with; none: as the store's settings say.
+  std::vector<std::string> claim_states = {};
 };
 [[nodiscard]] Result<Decision<Grants>> acquire(const Board& board, const AcquireRequest& request);
 

@@ -7,6 +7,7 @@
 #include "base/name_encoding.h"
 #include "base/text.h"
 #include "model/claim_branch.h"
+#include "model/lease.h"
 
 namespace dibs {
 
@@ -34,19 +35,35 @@ Error claimed_by_branch(const std::string& item, const std::string& ref,
 
 }  // namespace
 
-std::string ClaimBranches::ref_of(const Resource& item) const {
-  return "refs/heads/" + claim_branch_name(names_.state, item.name);
+// As the lease says that it was made with: the item may be in another state by now, and settings
+// may have changed.
+std::string ClaimBranches::ref_of(const Resource& item, const Record& record) const {
+  const Result<Holding> holding = holding_of(record);
+  const bool says = holding && !holding->leases.empty();
+  const std::string state = says ? holding->leases.front().claim_state : std::string();
+  return "refs/heads/" + claim_branch_name(state.empty() ? names_.state : state, item.name);
 }
 
 ClaimBranches::Plan ClaimBranches::plan_for(const Resource& item, const Transaction& transaction,
-                                            const Sight& sight) {
+                                            const Sight& sight) const {
   const Key key = item.key();
   const auto seen = sight.find(key);
   const bool was_held = seen != sight.end() && seen->second.record;
   const auto write = std::ranges::find(transaction.writes, key, &Write::key);
   const bool is_held = write->value.has_value();
-  Plan plan{
-      .item = item, .step = Step::none, .lease = {}, .lands = has(transaction, key, Op::land)};
+  Plan plan{.item = item,
+            .step = Step::none,
+            .old_ref = {},
+            .new_ref = {},
+            .lease = {},
+            .lands = has(transaction, key, Op::land)};
+  if (was_held) plan.old_ref = ref_of(item, *seen->second.record);
+  if (is_held) {
+    Record written;
+    written.key = key;
+    written.value = *write->value;
+    plan.new_ref = ref_of(item, written);
+  }
   for (const Event& event : transaction.events) {
     if (event.resource == key && event.op == Op::acquire) plan.lease = event.lease;
   }
@@ -113,11 +130,10 @@ bool ClaimBranches::is_claim_commit(const std::string& commit) const {
 // lose.
 Result<std::optional<RefMove>> ClaimBranches::rescue(const Plan& plan, const std::string& tip,
                                                      const Turn& turn) const {
-  const std::string branch = ref_of(plan.item);
   if (!have(tip)) {
     const Result<std::string> fetched =
         ask({"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules",
-             "--refmap=", "--", remote_.place().remote, branch});
+             "--refmap=", "--", remote_.place().remote, plan.old_ref});
     if (!fetched) return fail(ErrorKind::unreachable, fetched.error().message);
   } else if (plan.lands) {
     return std::nullopt;  // whoever lands has it, and lands it in one form or another
@@ -129,43 +145,61 @@ Result<std::optional<RefMove>> ClaimBranches::rescue(const Plan& plan, const std
                  .to = tip};
 }
 
+// A new branch is simply not there, unless a first try has failed.
+Result<ClaimBranches::Tips> ClaimBranches::tips_for(const std::vector<Plan>& plans,
+                                                    const Turn& turn) {
+  std::vector<std::string> asked;
+  for (const Plan& plan : plans) {
+    if (!plan.old_ref.empty()) asked.push_back(plan.old_ref);
+    const bool other = !plan.new_ref.empty() && plan.new_ref != plan.old_ref;
+    if (other && (turn.fresh || plan.step != Step::begin)) asked.push_back(plan.new_ref);
+  }
+  if (asked.empty()) return Tips{};
+  return remote_.ask_remote(asked);
+}
+
+Result<std::vector<RefMove>> ClaimBranches::moves_of(const Plan& plan, const Tips& tips,
+                                                     const Turn& turn) const {
+  const auto tip_of = [&](const std::string& ref) {
+    const auto found = tips.find(ref);
+    return found == tips.end() ? std::string() : found->second;
+  };
+  const bool renamed = !plan.new_ref.empty() && plan.new_ref != plan.old_ref;
+  if (renamed && !tip_of(plan.new_ref).empty())
+    return fail(claimed_by_branch(plan.item.key().text, plan.new_ref, remote_.place().remote));
+  std::vector<RefMove> moves;
+  const std::string old_tip = plan.old_ref.empty() ? std::string() : tip_of(plan.old_ref);
+  if (!old_tip.empty()) {
+    Result<std::optional<RefMove>> kept = rescue(plan, old_tip, turn);
+    if (!kept) return fail(kept.error());
+    if (kept->has_value()) moves.push_back(**std::move(kept));
+    if (plan.new_ref != plan.old_ref)
+      moves.push_back({.name = plan.old_ref, .from = old_tip, .to = ""});
+  }
+  if (plan.new_ref.empty()) return moves;  // without an old tip, somebody removed it by hand
+  Result<std::string> commit = claim_commit(plan, turn);
+  if (!commit) return fail(commit.error());
+  moves.push_back(
+      {.name = plan.new_ref, .from = renamed ? std::string() : old_tip, .to = *std::move(commit)});
+  return moves;
+}
+
 Result<std::vector<RefMove>> ClaimBranches::moves_for(const Transaction& transaction,
                                                       const Sight& sight, const Turn& turn) {
   std::vector<Plan> plans;
-  std::vector<std::string> asked;
   for (const Write& write : transaction.writes) {
     const std::optional<Resource> item = resource_of(write.key);
     if (!item || item->kind != ResourceKind::item) continue;
     Plan plan = plan_for(*item, transaction, sight);
-    if (plan.step == Step::none) continue;
-    // A new branch is simply not there, unless a first try has failed.
-    if (plan.step != Step::begin || turn.fresh) asked.push_back(ref_of(*item));
-    plans.push_back(std::move(plan));
+    if (plan.step != Step::none) plans.push_back(std::move(plan));
   }
-  std::map<std::string, std::string> there;
-  if (!asked.empty()) {
-    Result<std::map<std::string, std::string>> found = remote_.ask_remote(asked);
-    if (!found) return fail(found.error());
-    there = *std::move(found);
-  }
+  const Result<Tips> tips = tips_for(plans, turn);
+  if (!tips) return fail(tips.error());
   std::vector<RefMove> moves;
   for (const Plan& plan : plans) {
-    const std::string ref = ref_of(plan.item);
-    const std::string tip = there[ref];
-    if (plan.step == Step::begin && !tip.empty())
-      return fail(claimed_by_branch(plan.item.key().text, ref, remote_.place().remote));
-    if (!tip.empty()) {
-      Result<std::optional<RefMove>> kept = rescue(plan, tip, turn);
-      if (!kept) return fail(kept.error());
-      if (kept->has_value()) moves.push_back(**std::move(kept));
-    }
-    RefMove move{.name = ref, .from = tip, .to = ""};
-    if (plan.step != Step::end) {
-      Result<std::string> commit = claim_commit(plan, turn);
-      if (!commit) return fail(commit.error());
-      move.to = *std::move(commit);
-    }
-    if (!move.stays()) moves.push_back(std::move(move));  // somebody removed it by hand
+    Result<std::vector<RefMove>> more = moves_of(plan, *tips, turn);
+    if (!more) return more;
+    moves.insert(moves.end(), more->begin(), more->end());
   }
   return moves;
 }

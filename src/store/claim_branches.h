@@ -25,7 +25,7 @@ namespace dibs {
 class ClaimBranches {
  public:
   struct Names {
-    std::string state;   // "indevelopment"
+    std::string state;   // "indevelopment": for leases that do not say what theirs begins with
     std::string target;  // a branch of the remote; empty: the one it calls its own
   };
   ClaimBranches(const GitProgram& git, RemoteRefs& remote, Names names)
@@ -41,13 +41,19 @@ class ClaimBranches {
   struct Plan {
     Resource item;
     Step step = Step::none;
+    std::string old_ref;  // what the branch is called that there is; empty: there is none
+    std::string new_ref;  // what it will be called; empty: it goes
     LeaseId lease;
     bool lands = false;
   };
 
-  [[nodiscard]] static Plan plan_for(const Resource& item, const Transaction& transaction,
-                                     const Sight& sight);
-  [[nodiscard]] std::string ref_of(const Resource& item) const;
+  [[nodiscard]] Plan plan_for(const Resource& item, const Transaction& transaction,
+                              const Sight& sight) const;
+  [[nodiscard]] std::string ref_of(const Resource& item, const Record& record) const;
+  using Tips = std::map<std::string, std::string>;  // by ref; what is not there is left out
+  [[nodiscard]] Result<Tips> tips_for(const std::vector<Plan>& plans, const Turn& turn);
+  [[nodiscard]] Result<std::vector<RefMove>> moves_of(const Plan& plan, const Tips& tips,
+                                                      const Turn& turn) const;
   [[nodiscard]] Result<std::string> claim_commit(const Plan& plan, const Turn& turn) const;
   [[nodiscard]] Result<std::string> target_commit() const;
   [[nodiscard]] Result<std::optional<RefMove>> rescue(const Plan& plan, const std::string& tip,

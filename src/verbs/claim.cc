@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "verbs/archived_tasks.h"
+#include "verbs/item_branch.h"
 #include "verbs/item_names.h"
 
 namespace dibs::verbs {
@@ -84,6 +85,11 @@ Selection selection_for(const AcquireRequest& request) {
   return Selection::of(std::move(keys));
 }
 
+Result<std::string> claim_state_for(Workspace& workspace, const Resource& resource) {
+  if (resource.kind != ResourceKind::item) return std::string();
+  return claim_state_of(workspace, resource.name);
+}
+
 Result<AcquireRequest> rule_request(Workspace& workspace, const Acquire& request) {
   const Result<const Settings*> settings = workspace.settings();
   if (!settings) return fail(settings.error());
@@ -110,6 +116,9 @@ Result<AcquireRequest> rule_request(Workspace& workspace, const Acquire& request
   const std::int64_t now_ms = workspace.system().clock.now().unix_ms;
   for (std::size_t i = 0; i < result.resources.size(); ++i) {
     result.new_ids.push_back(workspace.system().random.lease_id(now_ms));
+    Result<std::string> state = claim_state_for(workspace, result.resources[i]);
+    if (!state) return fail(state.error());
+    result.claim_states.push_back(*std::move(state));
   }
   return result;
 }

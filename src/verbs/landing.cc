@@ -17,6 +17,7 @@
 #include "git/local_refs.h"
 #include "git/uncommitted.h"
 #include "verbs/checkout.h"
+#include "verbs/item_branch.h"
 #include "verbs/item_landing.h"
 #include "verbs/target.h"
 #include "verbs/work_site.h"
@@ -46,10 +47,13 @@ std::string json_list(const std::vector<std::string>& texts) {
 // The branch that `start` made: it goes when the work is done. "dibs/42", or "dibs/42-2" where that
 // was taken; "dibs/427" is another item's.
 bool is_ours(Workspace& workspace, const WorkSite& site) {
-  const Result<std::string> usual = branch_for_item(workspace, site.item.name);
-  if (!usual || site.worktree.is_main() || !site.branch.starts_with(*usual)) return false;
-  const std::string_view rest = std::string_view(site.branch).substr(usual->size());
-  return rest.empty() || (rest.starts_with('-') && parse_unsigned(rest.substr(1)).has_value());
+  const Result<std::vector<std::string>> usual = branches_of_item(workspace, site.item.name);
+  if (!usual || site.worktree.is_main()) return false;
+  return std::ranges::any_of(*usual, [&](const std::string& name) {
+    if (!site.branch.starts_with(name)) return false;
+    const std::string_view rest = std::string_view(site.branch).substr(name.size());
+    return rest.empty() || (rest.starts_with('-') && parse_unsigned(rest.substr(1)).has_value());
+  });
 }
 
 KeepRequest keep_of(const WorkSite& site, std::string why) {
@@ -332,10 +336,11 @@ Result<Landed> land_again(Workspace& workspace, const Surroundings& around, cons
   if (!site.worktree.missing)
     return clear_up(workspace, around, site, request, before.work, std::move(landed));
   // Its branch may have outlived it, if it is still where it landed.
-  const Result<std::string> branch = branch_for_item(workspace, site.item.name);
-  if (branch && !before.work.empty()) {
+  const Result<std::vector<std::string>> branches = branches_of_item(workspace, site.item.name);
+  if (!branches || before.work.empty()) return landed;
+  for (const std::string& branch : *branches) {
     (void)GitLocalRefs(around.files, around.git, around.common_dir)
-        .move({{.name = "refs/heads/" + *branch, .from = before.work, .to = ""}}, "dibs");
+        .move({{.name = "refs/heads/" + branch, .from = before.work, .to = ""}}, "dibs");
   }
   return landed;
 }

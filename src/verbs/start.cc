@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "git/commits.h"
+#include "verbs/item_branch.h"
 #include "verbs/item_names.h"
 #include "verbs/landing.h"
 #include "verbs/target.h"
@@ -69,14 +70,22 @@ struct Plan {
   WorktreeId worktree;
 };
 
-Result<Plan> plan_for(Workspace& workspace, const Start& request, const Resource& item) {
+// What it is held with already counts: its branch is there.
+Result<std::string> planned_branch(Workspace& workspace, const Resource& item,
+                                   const std::optional<ListedLease>& own) {
+  if (own && !own->lease.claim_state.empty()) return item_branch(own->lease.claim_state, item.name);
+  return branch_for_item(workspace, item.name);
+}
+
+Result<Plan> plan_for(Workspace& workspace, const Start& request, const Resource& item,
+                      const std::optional<ListedLease>& own) {
   const Result<Target> target = find_target(workspace);
   if (!target) return fail(target.error());
   const Result<const Repository*> repository = workspace.repository();
   if (!repository) return fail(repository.error());
   const Result<std::string> usual = default_worktree_path(workspace, item.name);
   if (!usual) return fail(usual.error());
-  const Result<std::string> wanted = branch_for_item(workspace, item.name);
+  const Result<std::string> wanted = planned_branch(workspace, item, own);
   if (!wanted) return fail(wanted.error());
   const Result<std::string> branch =
       free_branch(Commits(workspace.system().git, (*repository)->common_dir), *wanted);
@@ -122,9 +131,10 @@ void give_back(Workspace& workspace, const Plan& plan, const HeldLease& held) {
   if (!settled) workspace.warn(settled.error().message);
 }
 
-Result<Repository> make_worktree(Workspace& workspace, const Surroundings& around,
-                                 const Plan& plan) {
-  const Result<std::string> base = work_base(workspace, plan.target, plan.item.name);
+Result<Repository> make_worktree(Workspace& workspace, const Surroundings& around, const Plan& plan,
+                                 const Lease& lease) {
+  const Result<std::string> base =
+      work_base(workspace, plan.target, lease.claim_state, plan.item.name);
   if (!base) return fail(base.error());
   return Worktrees(around).add(
       {.path = plan.path, .branch = plan.branch, .base = *base, .id = plan.worktree});
@@ -159,7 +169,7 @@ Result<Started> start(Workspace& workspace, const Start& request) {
     if (!before) return fail(before.error());
     if (before->has_value()) return **std::move(before);
   }
-  const Result<Plan> plan = plan_for(workspace, request, *item);
+  const Result<Plan> plan = plan_for(workspace, request, *item, *own);
   if (!plan) return fail(plan.error());
   const Result<Claimant> here = workspace.claimant();
   if (!here) return fail(here.error());
@@ -172,7 +182,7 @@ Result<Started> start(Workspace& workspace, const Start& request) {
                                                         .to_branch = plan->branch})
                                  : take(workspace, request, *plan);
   if (!held) return fail(held.error());
-  const Result<Repository> made = make_worktree(workspace, *around, *plan);
+  const Result<Repository> made = make_worktree(workspace, *around, *plan, held->lease);
   if (!made) {
     give_back(workspace, *plan, *held);
     return fail(made.error());

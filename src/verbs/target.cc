@@ -164,16 +164,6 @@ Result<std::string> fetched(const Surroundings& around, const std::string& remot
   return Commits(around.git, around.common_dir).resolve(ref);
 }
 
-// The branch that the remote shows for a claimed item, where its layout has such branches.
-Result<std::optional<std::string>> claim_branch(Workspace& workspace, const std::string& item) {
-  const Result<const Settings*> settings = workspace.settings();
-  if (!settings) return fail(settings.error());
-  const bool shows =
-      (*settings)->text("store.kind") == "git" && (*settings)->text("store.layout") == "branches";
-  if (!shows) return std::nullopt;
-  return claim_branch_name((*settings)->text("store.claim_state"), item);
-}
-
 Result<Target> remote_target(const Search& search, const Surroundings& around) {
   const Result<std::string> branch = branch_on_remote(search);
   if (!branch) return fail(branch.error());
@@ -220,19 +210,12 @@ Result<std::string> default_worktree_path(Workspace& workspace, const std::strin
   return folder + "/" + encode_name(name);
 }
 
-Result<std::string> branch_for_item(Workspace& workspace, const std::string& item) {
-  const Result<std::optional<std::string>> claimed = claim_branch(workspace, item);
-  if (!claimed) return fail(claimed.error());
-  return claimed->value_or("dibs/" + encode_name(item));
-}
-
-Result<std::string> work_base(Workspace& workspace, const Target& target, const std::string& item) {
-  const Result<std::optional<std::string>> claimed = claim_branch(workspace, item);
-  if (!claimed) return fail(claimed.error());
-  if (!claimed->has_value()) return target.commit;
+Result<std::string> work_base(Workspace& workspace, const Target& target,
+                              const std::string& claim_state, const std::string& item) {
+  if (claim_state.empty()) return target.commit;
   const Result<Surroundings> around = surroundings(workspace);
   if (!around) return fail(around.error());
-  return fetched(*around, target.remote, **claimed);
+  return fetched(*around, target.remote, claim_branch_name(claim_state, item));
 }
 
 Result<Surroundings> surroundings(Workspace& workspace) {

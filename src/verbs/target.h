@@ -29,11 +29,10 @@ struct Target {
 [[nodiscard]] Result<std::string> default_worktree_path(Workspace& workspace,
                                                         const std::string& name);
 
-// "dibs/42" for item 42; with a branch a claim on the remote, that branch.
-[[nodiscard]] Result<std::string> branch_for_item(Workspace& workspace, const std::string& item);
 // Where the branch of a claimed item begins, after it was claimed: on the remote's branch for the
 // claim if there is one, else at the target.
 [[nodiscard]] Result<std::string> work_base(Workspace& workspace, const Target& target,
+                                            const std::string& claim_state,
                                             const std::string& item);
 
 // What worktrees and rescues of this workspace are made with.

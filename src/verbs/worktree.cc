@@ -9,6 +9,7 @@
 #include "git/restore.h"
 #include "git/worktrees.h"
 #include "verbs/claim.h"
+#include "verbs/item_branch.h"
 #include "verbs/target.h"
 
 namespace dibs::verbs {

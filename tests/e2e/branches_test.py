@@ -1,5 +1,6 @@
 """The layout with a visible branch for every claimed item, which is also the branch that the work is done on."""
 
+import json
 import subprocess
 
 from harness import case, check, main
@@ -127,6 +128,86 @@ def the_state_in_the_name_can_be_chosen():
         clone.run("config", "set", "store.claim_state", "intesting").expect(0)
         clone.acquire("a b")
         check.true("intesting-a_20b" in branches(remote), str(branches(remote)))
+
+
+WORKFLOW = """initial = "ready"
+[[state]]
+name = "ready"
+kind = "open"
+to = ["checking"]
+claim = "building"
+[[state]]
+name = "checking"
+kind = "open"
+to = ["ready", "done"]
+claim = "checking"
+[[state]]
+name = "plain"
+kind = "open"
+to = ["done"]
+[[state]]
+name = "done"
+kind = "done"
+to = []
+"""
+
+
+def with_workflow(remote):
+    seed = remote.dir / "seed"
+    (seed / ".dibs").mkdir()
+    work(remote, seed, ".dibs/workflow.toml", WORKFLOW)
+    remote.git("push", "-q", remote.path, "main", cwd=seed)
+    for clone in remote.clones:
+        remote.git("pull", "-q", cwd=clone.root)
+    return remote.clones
+
+
+@case
+def the_state_in_the_name_is_what_the_workflow_calls_a_claim():
+    with Remote(clones=1, layout=LAYOUT) as remote:
+        clone = with_workflow(remote)[0]
+        for item, state in (("a", "ready"), ("b", "checking"), ("c", "plain")):
+            clone.reply("item", "add", "--batch", "-", stdin=json.dumps({"id": item, "title": "T", "state": state}).encode())
+        clone.reply("claim", "acquire", "a", "b", "c", "unknown")
+        check.equal(sorted(branches(remote)), ["building-a", "checking-b", "indevelopment-c", "indevelopment-unknown", "main"])
+        for item in ("a", "b", "c", "unknown"):
+            clone.run("claim", "release", item).expect(0)
+        check.equal(list(branches(remote)), ["main"])
+
+
+@case
+def a_branch_keeps_its_name_while_the_item_and_the_settings_change():
+    with Remote(clones=2, layout=LAYOUT) as remote:
+        one, two = with_workflow(remote)
+        one.reply("item", "add", "--batch", "-", stdin=b'{"id": "a", "title": "T"}')
+        path = started(one, "a", "agent:a")
+        check.equal(remote.git("branch", "--show-current", cwd=path).strip(), "building-a")
+        one.reply("item", "update", "a", "--state", "checking", agent="agent:a", cwd=path)
+        two.run("config", "set", "store.claim_state", "other").expect(0)
+        work(remote, path, "g")
+        one.reply("done", agent="agent:a", cwd=path)
+        check.equal(list(branches(remote)), ["main"])
+        check.true(not path.exists(), "the worktree that start made goes")
+        check.equal(remote.git("branch", "--list", "*-a", cwd=one.root), "")
+
+
+@case
+def whoever_takes_over_has_the_branch_of_the_state_it_is_in_then():
+    with Remote(clones=2, layout=LAYOUT) as remote:
+        one, two = with_workflow(remote)
+        one.reply("item", "add", "--batch", "-", stdin=b'{"id": "a", "title": "T"}')
+        path = started(one, "a", "agent:a")
+        work(remote, path, "g")
+        remote.git("push", "-q", "origin", "HEAD", cwd=path)
+        tip = branches(remote)["building-a"]
+        one.reply("item", "update", "a", "--state", "checking", agent="agent:a", cwd=path)
+        two.reply("item", "sync")
+        taken = started(two, "a", "agent:b", "--strategy", "force", "--reason", "taken over")
+        check.equal(sorted(branches(remote)), ["checking-a", "main"])
+        check.equal(remote.git("branch", "--show-current", cwd=taken).strip(), "checking-a")
+        check.equal([commit for ref, commit in remote.refs().items() if "rescue" in ref], [tip])
+        two.reply("claim", "release", "a", agent="agent:b", cwd=taken)
+        check.equal(list(branches(remote)), ["main"])
 
 
 @case
