@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "git/local_refs.h"
 
 namespace dibs {
 
@@ -42,11 +43,14 @@ std::string as_path(std::string_view path) {
   return plain ? std::string(path) : quoted_path(path);
 }
 
+std::string people_of(const BranchFiles::NewCommit& commit) {
+  return fmt::format("author {0} <{0}> {1} +0000\ncommitter {0} <{0}> {1} +0000\n", commit.author,
+                     commit.unix_ms / 1000);
+}
+
 // For `git fast-import`: one process for the blobs, the trees, the commit and the ref.
 std::string import_of(const BranchFiles::NewCommit& commit, std::string_view ref) {
-  std::string text = fmt::format(
-      "commit {0}\nmark :1\nauthor {1} <{1}> {2} +0000\ncommitter {1} <{1}> {2} +0000\n", ref,
-      commit.author, commit.unix_ms / 1000);
+  std::string text = fmt::format("commit {}\nmark :1\n{}", ref, people_of(commit));
   text += as_data(commit.message);
   if (!commit.parent.empty()) text += fmt::format("from {}\n", commit.parent);
   if (!commit.merged.empty()) text += fmt::format("merge {}\n", commit.merged);
@@ -171,13 +175,22 @@ Result<std::string> BranchFiles::write(const NewCommit& commit) const {
   return commit_named_in(git_.output_of(import, ErrorKind::internal));
 }
 
+std::string BranchFiles::told_by(const NewCommit& commit) {
+  std::string text;
+  for (const std::string& parent : {commit.parent, commit.merged}) {
+    if (!parent.empty()) text += fmt::format("parent {}\n", parent);
+  }
+  return text + people_of(commit) + "\n" + commit.message;
+}
+
 // Without --force it moves a ref only to a commit that follows the one it stands on, and only if it
 // still does when it moves: a compare-and-swap in the same process.
-Result<std::optional<std::string>> BranchFiles::put(const NewCommit& commit,
-                                                    const std::string& ref) const {
+Result<std::optional<std::string>> BranchFiles::put(const NewCommit& commit, const std::string& ref,
+                                                    const FileLock* under) const {
   const std::string text = import_of(commit, ref) + "get-mark :1\ndone\n";
   GitProgram::Call import = call({"fast-import", "--quiet", "--done"});
   import.input = text;
+  import.under = under;
   const Result<ProgramEnd> end = git_.run(import);
   if (!end) return fail(end.error());
   const Result<std::string> made = commit_named_in(end->out);
@@ -188,6 +201,7 @@ Result<std::optional<std::string>> BranchFiles::put(const NewCommit& commit,
   if (!now) return fail(now.error());
   if (made && trim(*now) == *made) return *made;
   if (trim(*now) != commit.parent) return std::nullopt;
+  if (std::optional<Error> locked = lock_in_the_way(*end)) return fail(*std::move(locked));
   return fail(ErrorKind::internal, fmt::format("git fast-import: {}", complaint_of(*end)));
 }
 

@@ -88,8 +88,12 @@ class BranchFiles {
   // yet.
   [[nodiscard]] Result<std::string> write(const NewCommit& commit) const;
   // The same, and `ref` moves from the parent to it. Nothing when the ref is not there any more.
+  // `under` is a lock that git goes on holding if we are killed.
   [[nodiscard]] Result<std::optional<std::string>> put(const NewCommit& commit,
-                                                       const std::string& ref) const;
+                                                       const std::string& ref,
+                                                       const FileLock* under = nullptr) const;
+  // What the commit will say, all but its tree.
+  [[nodiscard]] static std::string told_by(const NewCommit& commit);
 
   // What the newest commits say that have this text in their message, at most so many.
   [[nodiscard]] Result<std::vector<std::string>> messages(const std::string& commit,

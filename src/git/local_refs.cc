@@ -18,9 +18,12 @@ std::string command_for(const RefMove& move) {
 
 constexpr int kSignalled = 128;
 
-// "Unable to create 'PATH.lock': File exists": another git is at it, or one died there. Which, only
-// a person can tell.
-std::optional<Error> locked(const ProgramEnd& end) {
+constexpr std::size_t kLockFileMax = 4096;
+
+}  // namespace
+
+// It says "Unable to create 'PATH.lock': File exists".
+std::optional<Error> lock_in_the_way(const ProgramEnd& end) {
   constexpr std::string_view kBegins = "Unable to create '";
   constexpr std::string_view kEnds = "': File exists";
   const std::size_t begin = end.err.find(kBegins);
@@ -34,10 +37,6 @@ std::optional<Error> locked(const ProgramEnd& end) {
                                    shell_word(path)),
                .fields = {}};
 }
-
-constexpr std::size_t kLockFileMax = 4096;
-
-}  // namespace
 
 // HEAD last: what is there without it was not finished, and is made again.
 Result<std::string> GitLocalRefs::git_dir() {
@@ -71,7 +70,7 @@ Result<LocalRefs::End> GitLocalRefs::move(const std::vector<RefMove>& moves,
   if (!end) return fail(end.error());
   if (end->succeeded()) return End{.kind = End::Kind::moved, .why = {}};
   // git says 128 itself when it refuses; above that a signal ended it, perhaps between two refs.
-  if (const std::optional<Error> error = locked(*end)) return fail(*error);
+  if (const std::optional<Error> error = lock_in_the_way(*end)) return fail(*error);
   const bool cut_short = end->cut != ProgramEnd::Cut::no || end->exit_code > kSignalled;
   return End{.kind = cut_short ? End::Kind::unknown : End::Kind::turned_down,
              .why = complaint_of(*end)};

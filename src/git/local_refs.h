@@ -13,6 +13,10 @@
 
 namespace dibs {
 
+// What is to be said when git could not lock a ref, because another git is at it or one died there.
+// Which, only a person can tell. Nothing when it failed for another reason.
+[[nodiscard]] std::optional<Error> lock_in_the_way(const ProgramEnd& end);
+
 class LocalRefs {
  public:
   virtual ~LocalRefs() = default;

@@ -128,7 +128,7 @@ Done ItemSync::fetch(const FileLock& turn) const {
 
 // Our items with theirs in them; says where ours are then.
 Result<std::string> ItemSync::bring_in(const std::string& theirs, ItemSyncEnd& end) {
-  const Result<std::unique_ptr<FileLock>> turn = take_turn_on_items(parts_.files, place_);
+  const Result<ItemsTurn> turn = ItemsTurn::take(parts_.files, parts_.git, place_);
   if (!turn) return fail(turn.error());
   Result<std::string> ours = commit_at(kItemsRef);
   if (!ours || theirs.empty() || *ours == theirs) return ours;
@@ -137,9 +137,9 @@ Result<std::string> ItemSync::bring_in(const std::string& theirs, ItemSyncEnd& e
   if (*base == theirs) return ours;
   Result<std::string> now = theirs;
   if (*base == *ours) {
-    if (Done moved = move_here(*ours, theirs); !moved) return fail(moved.error());
+    if (Done moved = move_here(*turn, *ours, theirs); !moved) return fail(moved.error());
   } else {
-    now = merge(*base, *ours, theirs, end);
+    now = merge(*turn, *base, *ours, theirs, end);
     if (!now) return now;
   }
   const Result<std::size_t> count = count_between(parts_.git, place_.common_dir, *ours, *now);
@@ -158,8 +158,9 @@ Result<std::string> ItemSync::merge_base(const std::string& ours, const std::str
               fmt::format("git cannot compare two commits of items: {}", complaint_of(*end)));
 }
 
-Result<std::string> ItemSync::merge(const std::string& base, const std::string& ours,
-                                    const std::string& theirs, ItemSyncEnd& end) {
+Result<std::string> ItemSync::merge(const ItemsTurn& turn, const std::string& base,
+                                    const std::string& ours, const std::string& theirs,
+                                    ItemSyncEnd& end) {
   Result<ItemTreeMerge> merge = merge_item_trees(
       parts_.git, {.git_dir = place_.common_dir, .base = base, .ours = ours, .theirs = theirs});
   if (!merge) return fail(merge.error());
@@ -170,8 +171,7 @@ Result<std::string> ItemSync::merge(const std::string& base, const std::string& 
                                 .author = author_};
   commit.merged = theirs;
   commit.taken = std::move(merge->taken);
-  const BranchFiles branch(parts_.git, place_.common_dir);
-  const Result<std::optional<std::string>> made = branch.put(commit, kItemsRef);
+  const Result<std::optional<std::string>> made = turn.put(commit);
   if (!made) return fail(made.error());
   if (!made->has_value()) return fail(too_contended(remote_));  // somebody moved it without a turn
   end.merged += merge->merged;
@@ -179,10 +179,8 @@ Result<std::string> ItemSync::merge(const std::string& base, const std::string& 
   return **made;
 }
 
-Done ItemSync::move_here(const std::string& from, const std::string& to) {
-  GitLocalRefs refs(parts_.files, parts_.git, place_.common_dir);
-  const Result<LocalRefs::End> end =
-      refs.move({{.name = kItemsRef, .from = from, .to = to}}, "dibs: items of " + remote_.name);
+Done ItemSync::move_here(const ItemsTurn& turn, const std::string& from, const std::string& to) {
+  const Result<LocalRefs::End> end = turn.move(from, to, "dibs: items of " + remote_.name);
   if (!end) return fail(end.error());
   if (end->kind == LocalRefs::End::Kind::moved) return {};
   return fail(ErrorKind::contended, fmt::format("{} did not move: {}", kItemsRef, end->why),

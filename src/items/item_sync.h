@@ -16,6 +16,7 @@
 #include "git/git_program.h"
 #include "git/push_report.h"
 #include "items/catalog_cache.h"
+#include "items/items_turn.h"
 #include "sys/clock.h"
 #include "sys/file_system.h"
 #include "sys/randomness.h"
@@ -65,11 +66,13 @@ class ItemSync {
   // git goes on holding the turn if we are killed.
   [[nodiscard]] Done fetch(const FileLock& turn) const;
   [[nodiscard]] Result<std::string> bring_in(const std::string& theirs, ItemSyncEnd& end);
-  [[nodiscard]] Result<std::string> merge(const std::string& base, const std::string& ours,
-                                          const std::string& theirs, ItemSyncEnd& end);
+  [[nodiscard]] Result<std::string> merge(const ItemsTurn& turn, const std::string& base,
+                                          const std::string& ours, const std::string& theirs,
+                                          ItemSyncEnd& end);
   [[nodiscard]] Result<std::string> merge_base(const std::string& ours,
                                                const std::string& theirs) const;
-  [[nodiscard]] Done move_here(const std::string& from, const std::string& to);
+  [[nodiscard]] Done move_here(const ItemsTurn& turn, const std::string& from,
+                               const std::string& to);
   [[nodiscard]] Result<PushEnd> push(const RefMove& move) const;
   void remember(const RefMove& move, const FileLock& turn);
   void clear_dead_lock();

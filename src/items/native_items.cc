@@ -105,11 +105,6 @@ BranchFiles::NewCommit NativeItems::commit_of(const Batch& batch, const std::str
           .author = batch.author.text};
 }
 
-Result<std::unique_ptr<FileLock>> take_turn_on_items(FileSystem& files,
-                                                     const CatalogCache::Place& place) {
-  return files.lock(place.directory + "/locks/items.lock", Patience::wait, place.file_mode);
-}
-
 void NativeItems::note(const std::string& from, const std::string& to, const Batch& batch) {
   CatalogStep step{.from = from, .to = to, .change = {}};
   for (const Change& change : batch.changes) step.change.cards.push_back(change.item);
@@ -117,7 +112,7 @@ void NativeItems::note(const std::string& from, const std::string& to, const Bat
 }
 
 Result<std::optional<ItemSource::Prepared>> NativeItems::prepare(const Batch& batch) {
-  Result<std::unique_ptr<FileLock>> turn = take_turn_on_items(files_, place_);
+  const Result<ItemsTurn> turn = ItemsTurn::take(files_, git_, place_);
   if (!turn) return fail(turn.error());
   const Result<std::string> parent = tip();
   if (!parent) return fail(parent.error());
@@ -126,10 +121,7 @@ Result<std::optional<ItemSource::Prepared>> NativeItems::prepare(const Batch& ba
   if (!*expected) return std::nullopt;
   Result<std::string> made = branch_.write(commit_of(batch, *parent));
   if (!made) return fail(made.error());
-  return Prepared{.ref = kItemsRef,
-                  .from = *parent,
-                  .to = *std::move(made),
-                  .turn = std::shared_ptr<const FileLock>(*std::move(turn))};
+  return Prepared{.ref = kItemsRef, .from = *parent, .to = *std::move(made), .turn = turn->lock()};
 }
 
 void NativeItems::moved(const Prepared& prepared, const Batch& batch) {
@@ -137,13 +129,13 @@ void NativeItems::moved(const Prepared& prepared, const Batch& batch) {
 }
 
 Result<bool> NativeItems::write(const Batch& batch) {
-  const Result<std::unique_ptr<FileLock>> turn = take_turn_on_items(files_, place_);
+  const Result<ItemsTurn> turn = ItemsTurn::take(files_, git_, place_);
   if (!turn) return fail(turn.error());
   const Result<std::string> parent = tip();
   if (!parent) return fail(parent.error());
   const Result<bool> expected = is_as_expected(batch, *parent);
   if (!expected || !*expected) return expected;
-  const Result<std::optional<std::string>> made = branch_.put(commit_of(batch, *parent), kItemsRef);
+  const Result<std::optional<std::string>> made = turn->put(commit_of(batch, *parent));
   if (!made) return fail(made.error());
   if (!made->has_value()) return false;
   note(*parent, **made, batch);

@@ -12,15 +12,10 @@
 #include "git/ref_files.h"
 #include "items/catalog_cache.h"
 #include "items/item_source.h"
+#include "items/items_turn.h"
 #include "sys/file_system.h"
 
 namespace dibs {
-
-inline constexpr const char* kItemsRef = "refs/dibs/items";
-
-// Whoever moves the ref does it in turn, so that of many at once none has to begin again.
-[[nodiscard]] Result<std::unique_ptr<FileLock>> take_turn_on_items(
-    FileSystem& files, const CatalogCache::Place& place);
 
 class NativeItems final : public ItemSource {
  public:

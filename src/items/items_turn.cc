@@ -1,0 +1,79 @@
+#include "items/items_turn.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+
+namespace dibs {
+
+namespace {
+
+constexpr std::size_t kRefLockBytesMax = 4096;
+constexpr std::size_t kNoteBytesMax = 1024UL * 1024;
+
+// What the commit says but for its tree, which is its first line.
+std::string_view behind_tree(std::string_view commit) {
+  const std::size_t end = commit.find('\n');
+  return end == std::string_view::npos ? std::string_view() : commit.substr(end + 1);
+}
+
+}  // namespace
+
+Result<ItemsTurn> ItemsTurn::take(FileSystem& files, const GitProgram& git,
+                                  CatalogCache::Place place) {
+  ItemsTurn turn(files, git, std::move(place));
+  Result<std::unique_ptr<FileLock>> lock = files.lock(turn.place_.directory + "/locks/items.lock",
+                                                      Patience::wait, turn.place_.file_mode);
+  if (!lock) return fail(lock.error());
+  turn.lock_ = *std::move(lock);
+  if (Done cleared = turn.clear_dead_lock(); !cleared) return fail(cleared.error());
+  return turn;
+}
+
+Result<std::optional<std::string>> ItemsTurn::put(const BranchFiles::NewCommit& commit) const {
+  if (Done noted = write_down(BranchFiles::told_by(commit)); !noted) return fail(noted.error());
+  return BranchFiles(*git_, place_.common_dir).put(commit, kItemsRef, lock_.get());
+}
+
+Result<LocalRefs::End> ItemsTurn::move(const std::string& from, const std::string& to,
+                                       const std::string& reason) const {
+  if (Done noted = write_down(to); !noted) return fail(noted.error());
+  return GitLocalRefs(*files_, *git_, place_.common_dir)
+      .move({{.name = kItemsRef, .from = from, .to = to}}, reason, lock_.get());
+}
+
+// Not flushed: it has to outlive processes, not the machine. Half of it matches nothing.
+Done ItemsTurn::write_down(const std::string& what) const {
+  const Result<std::unique_ptr<File>> note =
+      files_->open(note_path(), Open::create_append, place_.file_mode);
+  if (!note) return fail(note.error());
+  if (Done emptied = (*note)->truncate(0); !emptied) return emptied;
+  return (*note)->append(what);
+}
+
+// Before git renames the lock to the ref it writes into it what the ref is to be. If that is what
+// the turn before this one was about to do, its git made it, and is dead. An empty one may be that
+// of any git that began a moment ago, and any other commit is not ours.
+Done ItemsTurn::clear_dead_lock() const {
+  const std::string path = fmt::format("{}/{}.lock", place_.common_dir, kItemsRef);
+  const Result<std::optional<std::string>> text = files_->read_file(path, kRefLockBytesMax);
+  if (!text) return fail(text.error());
+  const std::string commit(text->has_value() ? trim(**text) : std::string_view());
+  if (commit.empty()) return {};
+  const Result<bool> ours = was_written_down(commit);
+  if (!ours) return fail(ours.error());
+  return *ours ? files_->remove(path) : Done{};
+}
+
+Result<bool> ItemsTurn::was_written_down(const std::string& commit) const {
+  const Result<std::optional<std::string>> note = files_->read_file(note_path(), kNoteBytesMax);
+  if (!note) return fail(note.error());
+  if (!note->has_value() || (*note)->empty()) return false;
+  if (**note == commit) return true;
+  const Result<ProgramEnd> end = git_->run(
+      {.git_dir = place_.common_dir, .arguments = {"cat-file", "commit", commit}, .input = {}});
+  if (!end) return fail(end.error());
+  return end->succeeded() && behind_tree(end->out) == **note;
+}
+
+}  // namespace dibs

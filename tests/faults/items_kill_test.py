@@ -1,0 +1,135 @@
+"""The git that moves refs/dibs/items killed, with dibs or without: the next change goes on, and one that is alive is left alone."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
+
+from harness import DIBS, Repo, case, check, main, wait_until  # noqa: E402
+from injection import needs_strace  # noqa: E402
+from item_clones import Clones, add, items_of  # noqa: E402
+
+CONTENDED = 12
+SLOW_SECS = 3
+KILL_AT_RENAME = "-e inject=rename:signal=KILL -P {lock}"
+SLOW_RENAME = f"-e inject=rename:delay_enter={SLOW_SECS * 1_000_000} -P {{lock}}"
+
+
+class Site(Repo):
+    """A repository with one item, and a git that does as told when it moves the items."""
+
+    def __init__(self):
+        needs_strace()
+        super().__init__(commit=True)
+        self.first = self.reply("item", "add", "first")["id"]
+        self.folder = self.dir / "bad"
+        self.folder.mkdir()
+        self.lock = self.root / ".git/refs/dibs/items.lock"
+
+    def bad_git(self, options, dibs_too=False):
+        """The environment in which git is traced with these options."""
+        path = self.env["PATH"]
+        (self.folder / "git").write_text(f"""#!/bin/sh
+            case " $* " in *" fast-import "*)
+              echo $PPID > {self.folder}/dibs
+              PATH={path} strace -f -qq -o {self.folder}/trace {options.format(lock=self.lock)} git "$@"
+              code=$?
+              test {int(dibs_too)} = 1 -a $code -gt 128 && kill -KILL $PPID
+              exit $code;;
+            esac
+            PATH={path} exec git "$@"
+            """)
+        (self.folder / "git").chmod(0o755)
+        return {"PATH": f"{self.folder}:{path}"}
+
+    def titles(self):
+        return sorted(item["title"] for item in items_of(self).values())
+
+
+@case
+def the_lock_of_a_killed_git_is_cleared_by_the_next_change():
+    for dibs_too in (False, True):
+        for change in (("item", "add", "third"), ("item", "close", None), ("done", None)):
+            with Site() as repo:
+                killed = repo.run("item", "add", "second", env=repo.bad_git(KILL_AT_RENAME, dibs_too))
+                check.true(killed.code != 0, str(killed))
+                check.true(repo.lock.stat().st_size > 0, "git left its lock")
+                if change[0] == "done":
+                    tree = Path(repo.reply("start", repo.first)["path"])
+                    (tree / "f").write_text("work\n")
+                    repo.git("add", "-A", cwd=tree)
+                    repo.git("commit", "-q", "-m", "work", cwd=tree)
+                    repo.reply("done", cwd=tree)
+                else:
+                    repo.reply(*(word or repo.first for word in change))
+                check.true(not repo.lock.exists(), "the lock is still there")
+                check.equal(repo.titles(), ["first", "third"] if change[1] == "add" else ["first"])
+                repo.git("fsck", "--strict", cwd=repo.root)
+
+
+@case
+def a_lock_of_another_git_stays_and_is_named():
+    with Site() as repo:
+        tip = repo.git("rev-parse", "refs/dibs/items", cwd=repo.root).strip()
+        follows = repo.git("commit-tree", f"{tip}^{{tree}}", "-p", tip, "-m", "by hand", cwd=repo.root).strip()
+        for text in ("", f"{tip}\n", f"{follows}\n", "0" * 40 + "\n", "no commit\n"):
+            repo.lock.write_text(text)
+            error = repo.refusal(CONTENDED, "item", "add", "second")
+            check.contains(error["message"], f"{repo.lock} exists")
+            check.contains(error["hint"], f"rm {repo.lock}")
+            check.equal(repo.lock.read_text(), text)
+        repo.lock.unlink()
+        repo.reply("item", "add", "second")
+
+
+@case
+def a_git_that_goes_on_alone_is_waited_for():
+    """dibs is killed while its git is about to move the items. The next change finds the lock, and must not take it for a dead one."""
+    with Site() as repo:
+        env = repo.bad_git(SLOW_RENAME)
+        adding = repo.spawn(DIBS, "item", "add", "second", env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        wait_until(lambda: repo.lock.exists() and repo.lock.stat().st_size > 0, "git is about to move the items")
+        os.kill(int((repo.folder / "dibs").read_text()), signal.SIGKILL)
+        adding.wait()
+        check.true(repo.lock.exists(), "git was through too early for this test")
+        repo.reply("item", "add", "third")
+        check.equal(repo.titles(), ["first", "second", "third"])
+
+
+@case
+def a_sync_goes_on_after_the_git_that_moved_the_items_was_killed():
+    needs_strace()
+    for own_change, command in ((False, "update-ref"), (True, "fast-import")):
+        with Clones(clones=2) as remote:
+            one, two = remote.clones
+            add(one, "first")
+            one.reply("item", "sync")
+            two.reply("item", "sync")
+            add(one, "second")
+            one.reply("item", "sync")
+            if own_change:
+                add(two, "third")
+            lock = two.root / ".git/refs/dibs/items.lock"
+            folder = remote.dir / "bad"
+            folder.mkdir()
+            path = remote.env["PATH"]
+            (folder / "git").write_text(f"""#!/bin/sh
+                case " $* " in *" {command} "*)
+                  PATH={path} exec strace -f -qq -o /dev/null {KILL_AT_RENAME.format(lock=lock)} git "$@";;
+                esac
+                PATH={path} exec git "$@"
+                """)
+            (folder / "git").chmod(0o755)
+            two.run("item", "sync", env={"PATH": f"{folder}:{path}"})
+            check.true(lock.exists() and lock.stat().st_size > 0, "git left its lock")
+            two.reply("item", "sync")
+            check.true(not lock.exists(), "the lock is still there")
+            remote.sync_twice()
+            check.equal(len(remote.all_alike()), 3 if own_change else 2)
+
+
+if __name__ == "__main__":
+    main()
