@@ -109,6 +109,23 @@ TEST_P(Branch, ReadsOneAfterTheOtherAndWhatIsTooLargeNotAtAll) {
   EXPECT_FALSE(files_.read_each({std::string(objects[0].size(), '1')}, 6, nothing));
 }
 
+TEST_P(Branch, TellsWhatACommitWillSayButForItsTree) {
+  const std::string first = commit("", {{"a", "1"}});
+  const std::string other = commit("", {{"b", "1"}});
+  BranchFiles::NewCommit merge{.parent = first,
+                               .changes = {},
+                               .message = "é\n\n text\n\n",
+                               .unix_ms = 1'767'441'600'999,
+                               .author = "agent:a/b"};
+  merge.merged = other;
+  const std::string made = files_.write(merge).value();
+  const Result<std::string> text = site_.git().output_of(
+      {.git_dir = site_.remote(), .arguments = {"cat-file", "commit", made}, .input = {}},
+      ErrorKind::internal);
+  ASSERT_TRUE(text);
+  EXPECT_EQ(text->substr(text->find('\n') + 1), BranchFiles::told_by(merge));
+}
+
 TEST_P(Branch, WritingMovesNoRef) {
   (void)commit("", {{"a", "1"}});
   const Result<std::string> refs = site_.git().output_of(

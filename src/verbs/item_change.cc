@@ -10,6 +10,7 @@
 #include "verbs/checkout.h"
 #include "verbs/claim.h"
 #include "verbs/item_sync.h"
+#include "verbs/item_write.h"
 
 namespace dibs::verbs {
 
@@ -168,7 +169,7 @@ Result<Item> change_item(Workspace& workspace, OpenedItems& items, const ItemCha
     if (Done checked = check(*catalog, stored->front().item, *after); !checked)
       return fail(checked.error());
     batch->changes.push_back({.item = *after, .expected = stored->front().version});
-    const Result<bool> written = items.source->write(*batch);
+    const Result<bool> written = write_items(workspace, *items.source, *batch);
     if (!written) return fail(written.error());
     if (!*written) continue;
     spread_change(workspace, items);
@@ -195,7 +196,7 @@ Result<std::vector<Item>> add_items(
       if (Done checked = check_item(item); !checked) return fail(checked.error());
       batch->changes.push_back({.item = item, .expected = std::nullopt});
     }
-    const Result<bool> written = items.source->write(*batch);
+    const Result<bool> written = write_items(workspace, *items.source, *batch);
     if (!written) return fail(written.error());
     if (!*written) continue;
     spread_change(workspace, items);

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "items/item_format.h"
 #include "verbs/item_change.h"
+#include "verbs/item_write.h"
 #include "verbs/opened_items.h"
 
 namespace dibs::verbs {
@@ -88,7 +89,7 @@ Result<Imported> import_items(Workspace& workspace, const Exchange& request) {
                                                 : std::optional(known->second.version)});
     }
     if (batch->changes.empty()) return imported;
-    const Result<bool> written = items->source->write(*batch);
+    const Result<bool> written = write_items(workspace, *items->source, *batch);
     if (!written) return fail(written.error());
     if (!*written) continue;
     spread_change(workspace, *items);

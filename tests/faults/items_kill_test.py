@@ -29,11 +29,11 @@ class Site(Repo):
         self.folder.mkdir()
         self.lock = self.root / ".git/refs/dibs/items.lock"
 
-    def bad_git(self, options, dibs_too=False):
-        """The environment in which git is traced with these options."""
+    def bad_git(self, options, dibs_too=False, command="fast-import"):
+        """The environment in which that command of git is traced with these options."""
         path = self.env["PATH"]
         (self.folder / "git").write_text(f"""#!/bin/sh
-            case " $* " in *" fast-import "*)
+            case " $* " in *" {command} "*)
               echo $PPID > {self.folder}/dibs
               PATH={path} strace -f -qq -o {self.folder}/trace {options.format(lock=self.lock)} git "$@"
               code=$?
@@ -44,6 +44,14 @@ class Site(Repo):
             """)
         (self.folder / "git").chmod(0o755)
         return {"PATH": f"{self.folder}:{path}"}
+
+    def worked_on(self):
+        """The first item started, with work to land; its worktree."""
+        tree = Path(self.reply("start", self.first)["path"])
+        (tree / "f").write_text("work\n")
+        self.git("add", "-A", cwd=tree)
+        self.git("commit", "-q", "-m", "work", cwd=tree)
+        return tree
 
     def titles(self):
         return sorted(item["title"] for item in items_of(self).values())
@@ -58,16 +66,25 @@ def the_lock_of_a_killed_git_is_cleared_by_the_next_change():
                 check.true(killed.code != 0, str(killed))
                 check.true(repo.lock.stat().st_size > 0, "git left its lock")
                 if change[0] == "done":
-                    tree = Path(repo.reply("start", repo.first)["path"])
-                    (tree / "f").write_text("work\n")
-                    repo.git("add", "-A", cwd=tree)
-                    repo.git("commit", "-q", "-m", "work", cwd=tree)
-                    repo.reply("done", cwd=tree)
+                    repo.reply("done", cwd=repo.worked_on())
                 else:
                     repo.reply(*(word or repo.first for word in change))
                 check.true(not repo.lock.exists(), "the lock is still there")
                 check.equal(repo.titles(), ["first", "third"] if change[1] == "add" else ["first"])
                 repo.git("fsck", "--strict", cwd=repo.root)
+
+
+@case
+def a_landing_that_was_killed_does_not_keep_the_items_locked():
+    for dibs_too in (False, True):
+        with Site() as repo:
+            tree = repo.worked_on()
+            repo.run("done", cwd=tree, env=repo.bad_git("-e inject=rename:signal=KILL", dibs_too, "update-ref -m dibs:"))
+            check.true(not dibs_too or repo.lock.stat().st_size > 0, "git left its lock")
+            repo.reply("item", "add", "second")
+            check.equal(repo.titles(), ["first", "second"])
+            repo.reply("done", cwd=tree)
+            check.equal({item["title"]: item["state"] for item in items_of(repo).values()}, {"first": "done", "second": "ready"})
 
 
 @case
