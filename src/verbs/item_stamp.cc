@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "verbs/item_change.h"
+#include "verbs/item_write.h"
 
 namespace dibs::verbs {
 
@@ -138,7 +139,7 @@ Result<std::vector<StampedItem>> stamp_items(Workspace& workspace,
       if (!change) return fail(change.error());
       if (*change) batch.changes.push_back(**change);
     }
-    const Result<bool> written = items->source->write(batch);
+    const Result<bool> written = write_items(workspace, *items->source, batch);
     if (!written) return fail(written.error());
     if (!*written) continue;
     spread_change(workspace, *items);
