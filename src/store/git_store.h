@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "git/remote_refs.h"
@@ -20,6 +21,9 @@
 #include "sys/randomness.h"
 
 namespace dibs {
+
+inline constexpr std::string_view kLockBranch = "lock-branch";
+inline constexpr std::string_view kBranches = "branches";
 
 /// Where such a store is: which remote of which repository, and how records lie there.
 struct GitStorePlace {
@@ -95,5 +99,6 @@ class GitStore final : public Store, public Upkeep {
 };
 
 [[nodiscard]] Promises git_promises();
+[[nodiscard]] Error unwritable_remote(const std::string& remote, const std::string& why);
 
 }  // namespace dibs

@@ -107,7 +107,8 @@ struct Cleanup {
 [[nodiscard]] Error explained(Ledger& ledger, const Error& error, const Claimant& who,
                               const LeaseRef& ref);
 
-// Checks at the edge, shared with the heartbeat.
+// Checks at the edge.
+[[nodiscard]] Done check_reason(const std::string& reason);
 [[nodiscard]] Result<LeaseRef> parse_lease_ref(const std::string& text);
 [[nodiscard]] Selection selection_of(const LeaseRef& ref);
 
