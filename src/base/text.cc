@@ -194,7 +194,8 @@ std::optional<std::string_view> nearest(std::string_view word,
 }
 
 bool contains(std::string_view text, std::string_view part) {
-  return part.empty() || ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
+  if (part.empty() || text.empty()) return part.empty();  // memmem takes no null pointer
+  return ::memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }
 
 std::size_t find_last(std::string_view text, std::string_view part) {
