@@ -196,7 +196,7 @@ Result<MergeEnd> Merging::put_on(const std::string& tip, const std::string& comm
                                  const MergeRequest& request) const {
   const Result<Described> described = this->described(commit);
   if (!described) return fail(described.error());
-  const MergeEnd nothing_to_add{.commit = tip, .conflicts = {}, .at = {}};
+  MergeEnd nothing_to_add{.commit = tip, .conflicts = {}, .at = {}};
   if (described->parents > 1) return nothing_to_add;  // what a merge brought is there or comes
   if (described->parents == 0) {
     return fail(ErrorKind::refused, "the branch has a commit without a parent",

@@ -167,7 +167,7 @@ Result<MergedFile> merge_task_files(const FileVersions& versions) {
   Result<MergedFile> merged = merge.run(Side::ours);
   if (!merged || merged->clashes.empty()) return merged;
   const Result<MergedFile> other = merge.run(Side::theirs);
-  if (!other) return other;
+  if (!other) return fail(other.error());
   merged->text = with_marks(merged->text, other->text, merge.newline());
   return merged;
 }

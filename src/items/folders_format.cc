@@ -71,7 +71,9 @@ Done read_work_texts(FileSystem& files, const std::string& folder, FolderTexts& 
   return read_below(files, folder, {}, 0, into);
 }
 
-ItemList import_folders(std::vector<TextFile> texts) {
+// By value, as other forms want it (ItemFormat::import_texts).
+ItemList import_folders(
+    std::vector<TextFile> texts) {  // NOLINT(performance-unnecessary-value-param)
   ItemList list = work_in(texts).list();
   const std::map<std::string, std::string> files = by_name(texts);
   for (StoredItem& stored : list.items) {

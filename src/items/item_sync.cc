@@ -133,7 +133,7 @@ Result<std::string> ItemSync::bring_in(const std::string& theirs, ItemSyncEnd& e
   Result<std::string> ours = commit_at(kItemsRef);
   if (!ours || theirs.empty() || *ours == theirs) return ours;
   const Result<std::string> base = ours->empty() ? *ours : merge_base(*ours, theirs);
-  if (!base) return base;
+  if (!base) return fail(base.error());
   if (*base == theirs) return ours;
   Result<std::string> now = theirs;
   if (*base == *ours) {

@@ -133,7 +133,7 @@ Result<bool> NativeItems::write(const Batch& batch) {
   if (!turn) return fail(turn.error());
   const Result<std::string> parent = tip();
   if (!parent) return fail(parent.error());
-  const Result<bool> expected = is_as_expected(batch, *parent);
+  Result<bool> expected = is_as_expected(batch, *parent);
   if (!expected || !*expected) return expected;
   const Result<std::optional<std::string>> made = turn->put(commit_of(batch, *parent));
   if (!made) return fail(made.error());

@@ -112,7 +112,7 @@ Result<Comparison> WorkFolders::standing(const ItemSource::Change& change) const
   if (change.was.empty()) return standing_of(change, found_, broken_);
   ItemSource::Change before = change;
   before.item.id = change.was;
-  const Result<Comparison> old = standing_of(before, found_, broken_);
+  Result<Comparison> old = standing_of(before, found_, broken_);
   if (!old || *old == Comparison::moved) return old;
   return standing_of({.item = change.item, .expected = {}}, found_, broken_);
 }

@@ -106,10 +106,10 @@ Result<std::string> ClaimBranches::target_commit() const {
 
 Result<std::string> ClaimBranches::claim_commit(const Plan& plan, const Turn& turn) const {
   const Result<std::string> base = target_commit();
-  if (!base) return base;
+  if (!base) return fail(base.error());
   const std::string message = fmt::format("{}{}\n\nDibs-Lease: {}\nDibs-Claim: {}\n", kClaimSubject,
                                           plan.item.key().text, plan.lease.text, turn.nonce.hex());
-  const Result<std::string> commit =
+  Result<std::string> commit =
       git_.output_of({.git_dir = remote_.place().common_dir,
                       .arguments = {"commit-tree", *base + "^{tree}", "-p", *base, "-F", "-"},
                       .input = message,

@@ -34,7 +34,7 @@ Result<Asked> asked_about(Workspace& workspace, const std::string& lease) {
   Result<LeaseRef> ref = parse_lease_ref(lease);
   if (!ref) return fail(ref.error());
   if (auto* resource = std::get_if<Resource>(&*ref)) {
-    Result<Resource> whole = resolved(workspace, *std::move(resource));
+    Result<Resource> whole = resolved(workspace, std::move(*resource));
     if (!whole) return fail(whole.error());
     ref = *std::move(whole);
   }

@@ -31,7 +31,7 @@ Error nothing_ready(const Next& request) {
 
 // Between the look and the lease somebody may have finished it, or reopened what it waits for.
 Result<bool> is_still_ready(const OpenedItems& items, const Catalog& seen, const ItemId& id) {
-  const Result<bool> unchanged = items.source->is_up_to_date(seen);
+  Result<bool> unchanged = items.source->is_up_to_date(seen);
   if (!unchanged || *unchanged) return unchanged;
   const Result<Catalog> now = items.catalog();
   if (!now) return fail(now.error());
