@@ -183,15 +183,8 @@ void AitasksFile::put_body(const std::string& body) {
   file_.set_body((lead ? std::string(file_.newline()) : std::string()) + body);
 }
 
-// A file that was all body gets its front matter, and the blank line between the two.
-void AitasksFile::add_head() {
-  if (file_.has_head()) return;
-  file_.add_head();
-  if (!file_.body().empty()) file_.set_body(std::string(file_.newline()) + file_.body());
-}
-
 void AitasksFile::write(ItemField field, const Item& item) {
-  add_head();
+  file_.add_head();
   switch (field) {
     case ItemField::title:
       put("title", item.title == name_.title ? "" : item.title);
@@ -236,7 +229,7 @@ void AitasksFile::write(ItemField field, const Item& item) {
 }
 
 void AitasksFile::carry(std::string_view json) {
-  add_head();
+  file_.add_head();
   put(kOurs, json);
 }
 

@@ -35,7 +35,6 @@ class AitasksFile final : public ForeignText {
       : name_(std::move(name)), file_(std::move(file)), aliases_(&aliases) {}
   [[nodiscard]] std::string state() const;
   [[nodiscard]] std::string body() const;
-  void add_head();
   void put(std::string_view key, std::string_view words);
   void put_state(const Item& item);
   void put_dependencies(const Item& item);

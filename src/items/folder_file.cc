@@ -125,13 +125,6 @@ std::string FolderFile::in_its_words(const Item& item, ItemField field) const {
   return {};
 }
 
-// A file that was all text gets its front matter, and the blank line between the two.
-void FolderFile::add_head() {
-  if (file_.has_head()) return;
-  file_.add_head();
-  if (!file_.body().empty()) file_.set_body(std::string(file_.newline()) + file_.body());
-}
-
 // What we added and do not need any more. A text that would be taken for front matter without it
 // keeps it.
 void FolderFile::drop_empty_head() {
@@ -150,13 +143,13 @@ void FolderFile::put(std::string_view key, std::string_view words) {
     file_.remove(key);
     return drop_empty_head();
   }
-  add_head();
+  file_.add_head();
   file_.set(key, words);
 }
 
 void FolderFile::put_list(std::string_view key, const std::vector<std::string>& entries) {
   if (entries.empty()) return put(key, "");
-  add_head();
+  file_.add_head();
   file_.set_list(key, entries);
 }
 
@@ -180,7 +173,7 @@ void FolderFile::put_state(const Item& item) {
 // Only said where it is not the time of creation; then the key is there, even if it is empty.
 void FolderFile::put_updated(const Item& item) {
   if (item.updated_unix_ms == item.created_unix_ms) return put("updated_at", "");
-  add_head();
+  file_.add_head();
   file_.set("updated_at", time_word(item.updated_unix_ms));
 }
 

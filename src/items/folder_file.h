@@ -39,7 +39,6 @@ class FolderFile final : public ForeignText {
   void put_title(const Item& item);
   void put_state(const Item& item);
   void put_updated(const Item& item);
-  void add_head();
   void drop_empty_head();
 
   const FolderLayout* layout_;

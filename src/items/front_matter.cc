@@ -175,6 +175,7 @@ void FrontMatter::add_head() {
   if (has_head()) return;
   closing_ = kFence.size() + newline_.size();
   head_ = "---" + newline_ + "---" + newline_;
+  if (!body_.empty()) set_body(newline_ + body_);
 }
 
 void FrontMatter::put(std::string_view key, const std::string& rendered) {

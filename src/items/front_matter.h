@@ -42,7 +42,8 @@ class FrontMatter {
   [[nodiscard]] std::optional<std::vector<std::string>> list(std::string_view key) const;
 
   [[nodiscard]] bool has_head() const { return !head_.empty(); }
-  void add_head();  // without a key in it, where there is none
+  // Where there is none: without a key in it, and with a blank line before what is below.
+  void add_head();
   void set(std::string_view key, std::string_view scalar);
   // In the form that is there: [a, b], or one entry a line.
   void set_list(std::string_view key, const std::vector<std::string>& entries);

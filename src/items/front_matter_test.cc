@@ -119,7 +119,7 @@ TEST(FrontMatter, IsAddedWhereThereIsNone) {
   FrontMatter file = parsed("Only text\n");
   EXPECT_TRUE(file.fields().empty());
   file.set("status", "Ready");
-  EXPECT_EQ(file.text(), "---\nstatus: Ready\n---\nOnly text\n");
+  EXPECT_EQ(file.text(), "---\nstatus: Ready\n---\n\nOnly text\n");
 }
 
 TEST(FrontMatter, NamesTheLineOfWhatIsBroken) {
