@@ -40,13 +40,13 @@ std::string hint_for_command(std::string_view word) {
 }
 
 // Options of the contract that later versions have; refused by name rather than as a typo.
-constexpr std::array<std::string_view, 3> kNotYet{"--wait", "--priority", "--files"};
+constexpr std::array<std::string_view, 1> kNotYet{"--files"};
 
 Error unknown_option(const std::string& name, const Command& command) {
   if (command.name == "claim acquire" && std::ranges::find(kNotYet, name) != kNotYet.end()) {
     return {.kind = ErrorKind::usage,
             .message = fmt::format("{} is not available in this version", name),
-            .hint = "leave it out; to keep trying use: --strategy retry"};
+            .hint = "leave it out; name files on the item instead: dibs item update ID --files GLOB"};
   }
   std::vector<std::string_view> known;
   for (const std::span<const Option> options : {command.options, global_options()}) {

@@ -45,7 +45,36 @@ void reply_with(Terminal& terminal, const HeldLease& held) {
                      .add("already_held", held.already_held));
 }
 
-constexpr std::array<Option, 6> kAcquireOptions{{
+constexpr Option kWait{.name = "--wait",
+                       .takes = Takes::number,
+                       .value = "SECS",
+                       .meaning = "when it is held: stand in line for it, this long at most",
+                       .least = 0,
+                       .most = verbs::kWaitSecsMax};
+constexpr Option kPriority{.name = "--priority",
+                           .takes = Takes::number,
+                           .value = "N",
+                           .meaning = "in line before those with a larger one; 0 to 4 (default 2)",
+                           .least = 0,
+                           .most = kWaitPriorityLeast};
+constexpr Option kResolve{.name = "--resolve",
+                          .takes = Takes::text,
+                          .value = "HOW",
+                          .meaning =
+                              "who gives way in a deadlock is told so (tell, the default), "
+                              "or also loses what it holds (evict)",
+                          .choices = "tell|evict"};
+
+std::optional<verbs::Queueing> queueing_of(const Args& args) {
+  const std::optional<std::int64_t> secs = args.number("--wait");
+  if (!secs) return std::nullopt;
+  return verbs::Queueing{
+      .most_secs = *secs,
+      .priority = static_cast<int>(args.number("--priority").value_or(kWaitPriorityDefault)),
+      .resolve = args.text("--resolve") == "evict" ? Resolve::evict : Resolve::tell};
+}
+
+constexpr std::array<Option, 9> kAcquireOptions{{
     kTtl,
     {.name = "--shared", .meaning = "share it with others who ask for it shared"},
     {.name = "--strategy",
@@ -59,6 +88,9 @@ constexpr std::array<Option, 6> kAcquireOptions{{
      .meaning = "tries of --strategy retry (default 5)",
      .least = 0,
      .most = 1000},
+    kWait,
+    kPriority,
+    kResolve,
     kPid,
     kReason,
 }};
@@ -73,6 +105,7 @@ Done run_acquire(Invocation& call) {
       .max_retries = call.args.number("--max-retries"),
       .pid = call.args.number("--pid"),
       .reason = call.args.text("--reason").value_or("")};
+  request.queueing = queueing_of(call.args);
   const Result<Grants> grants = verbs::acquire(call.workspace, request);
   if (!grants) return fail(grants.error());
   if (request.resources.size() == 1) {
@@ -171,8 +204,11 @@ Done run_force_evict(Invocation& call) {
   return {};
 }
 
+constexpr std::array<Option, 3> kUpgradeOptions{{kWait, kPriority, kResolve}};
+
 Done run_upgrade(Invocation& call) {
-  const Result<HeldLease> held = verbs::upgrade(call.workspace, call.args.words().front());
+  const Result<HeldLease> held =
+      verbs::upgrade(call.workspace, call.args.words().front(), queueing_of(call.args));
   if (!held) return fail(held.error());
   reply_with(call.terminal, *held);
   print_lease(call.terminal, held->already_held ? "already exclusive:" : "now exclusive:", *held);
@@ -272,7 +308,12 @@ constexpr std::array<Command, 8> kCommands{{
                 "to 16 s between\n"
                 "tries; steal-stale also takes a lease without a time limit whose heartbeats "
                 "stopped; force\n"
-                "takes it from whoever has it, with --reason.",
+                "takes it from whoever has it, with --reason.\n\n"
+                "With --wait it stands in line: first come, first served within a priority, exit 7 "
+                "when the time is\n"
+                "over, exit 9 when to wait would be a deadlock and this is the one to give way. "
+                "What the session\n"
+                "holds is kept alive meanwhile. `dibs queue list` shows the line.",
      .positionals = kResources,
      .options = kAcquireOptions,
      .example = "dibs claim acquire 42 --ttl 1800",
@@ -309,9 +350,13 @@ constexpr std::array<Command, 8> kCommands{{
      .run = run_force_evict},
     {.name = "claim upgrade",
      .summary = "make a shared lease exclusive",
-     .details = "Exit 3 while others share it. The lease gets a higher fence.",
+     .details = "Exit 3 while others share it; with --wait it waits until they have gone, and no "
+                "more are let in.\n"
+                "Two who share it and both wait for that would wait for each other: one of them "
+                "gets exit 9 at once.\n"
+                "The lease gets a higher fence.",
      .positionals = kLease,
-     .options = {},
+     .options = kUpgradeOptions,
      .example = "dibs claim upgrade lock:schema",
      .run = run_upgrade},
     {.name = "claim downgrade",

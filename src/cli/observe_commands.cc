@@ -58,8 +58,8 @@ Done run_events(Invocation& call) {
 }
 
 constexpr std::array<Op, kOpCount> kAllOps{
-    Op::acquire,    Op::renew,       Op::heartbeat, Op::release,   Op::transfer,
-    Op::auto_evict, Op::force_evict, Op::upgrade,   Op::downgrade, Op::land};
+    Op::acquire,     Op::renew,   Op::heartbeat, Op::release, Op::transfer, Op::auto_evict,
+    Op::force_evict, Op::upgrade, Op::downgrade, Op::land,    Op::wait,     Op::leave};
 
 struct Measure {
   const char* name;

@@ -30,6 +30,21 @@ Done within_bounds(const Transaction& transaction) {
   }
   return {};
 }
+
+Result<Seat> seat_of(const Record& record) {
+  Seat seat;
+  seat.version = record.version;
+  if (resource_of(record.key)) {
+    Result<Holding> holding = holding_of(record);
+    if (!holding) return fail(holding.error());
+    seat.holding = *std::move(holding);
+  } else if (waited_for(record.key)) {
+    Result<Line> line = line_of(record);
+    if (!line) return fail(line.error());
+    seat.line = *std::move(line);
+  }
+  return seat;
+}
 }  // namespace
 
 Result<Board> Ledger::look(const Selection& selection) {
@@ -136,20 +151,23 @@ Result<std::optional<Fence>> Ledger::look_for(const Transaction& transaction,
 }
 
 Result<Board> Ledger::board_of(const View& view) {
-  Board board{.now = view.now, .margin_ms = view.margin_ms, .seats = {}, .gone = {}};
+  Board board;
+  board.now = view.now;
+  board.margin_ms = view.margin_ms;
   for (const Record& record : view.records) {
-    Seat seat{.version = record.version, .holding = {}};
-    if (resource_of(record.key)) {
-      Result<Holding> holding = holding_of(record);
-      if (!holding) return fail(holding.error());
-      seat.holding = *std::move(holding);
-    }
-    for (const Lease& lease : seat.holding.leases) {
+    Result<Seat> seat = seat_of(record);
+    if (!seat) return fail(seat.error());
+    for (const Lease& lease : seat->holding.leases) {
       if (!lease.process) continue;
       if (auto ended = how_it_ended(*lease.process, view))
         board.gone.emplace(lease.id, *std::move(ended));
     }
-    board.seats.emplace(record.key, std::move(seat));
+    for (const Waiter& waiter : seat->line.waiters) {
+      if (!waiter.process) continue;
+      if (auto ended = how_it_ended(*waiter.process, view))
+        board.gone_waiters.emplace(waiter.id, *std::move(ended));
+    }
+    board.seats.emplace(record.key, *std::move(seat));
   }
   return board;
 }

@@ -21,7 +21,9 @@ constexpr std::array<OpName, kOpCount> kOps{{{Op::acquire, "acquire"},
                                              {Op::force_evict, "force-evict"},
                                              {Op::upgrade, "upgrade"},
                                              {Op::downgrade, "downgrade"},
-                                             {Op::land, "land"}}};
+                                             {Op::land, "land"},
+                                             {Op::wait, "wait"},
+                                             {Op::leave, "leave"}}};
 
 void add_members(JsonObject& object, const Event& event) {
   object.add("op", name_of(event.op))

@@ -27,8 +27,10 @@ enum class Op {
   upgrade,
   downgrade,
   land,
+  wait,   // stands in line from now on; the event's lease is the wait's id
+  leave,  // does so no more, and got nothing
 };
-inline constexpr std::size_t kOpCount = 10;
+inline constexpr std::size_t kOpCount = 12;
 
 [[nodiscard]] std::string_view name_of(Op op);
 [[nodiscard]] std::optional<Op> parse_op(std::string_view name);

@@ -17,16 +17,6 @@ constexpr std::array<std::string_view, 18> kKnownMembers{
     "fence",        "ttl_secs", "acquired_at", "expires_at",     "beat_at",         "boot_id",
     "beat_boot_ms", "process",  "reason",      "schema_version", "expires_boot_ms", "claim_state"};
 
-std::string to_json(const ProcessTie& process) {
-  return JsonObject()
-      .add("host", process.host)
-      .add("boot_id", process.boot.text)
-      .add("pid_ns", process.pid_namespace)
-      .add("pid", process.pid)
-      .add("start_ticks", process.start_ticks)
-      .text();
-}
-
 std::string to_json(const Lease& lease) {
   JsonObject object;
   object.add("lease_id", lease.id.text)
@@ -47,19 +37,6 @@ std::string to_json(const Lease& lease) {
   if (lease.process) object.add_raw("process", to_json(*lease.process));
   if (!lease.reason.empty()) object.add("reason", lease.reason);
   return object.add_members(lease.unknown_members).text();
-}
-
-std::optional<ProcessTie> process_from(const Json& json) {
-  const auto host = text_member(json, "host");
-  const auto boot = text_member(json, "boot_id");
-  const auto pid = integer_member(json, "pid");
-  const auto ticks = unsigned_member(json, "start_ticks");
-  if (!host || !boot || !pid || !ticks) return std::nullopt;
-  return ProcessTie{.host = *host,
-                    .boot = {*boot},
-                    .pid_namespace = unsigned_member(json, "pid_ns").value_or(0),
-                    .pid = *pid,
-                    .start_ticks = *ticks};
 }
 
 std::string unknown_members_of(const Json& json) {
@@ -95,10 +72,9 @@ Result<Lease> lease_from(const Json& json, Fence record_fence) {
   const auto id = text_member(json, "lease_id");
   const auto agent = text_member(json, "agent_id");
   const auto session = text_member(json, "session");
-  const auto mode = text_member(json, "mode");
+  const auto mode = parse_mode(text_member(json, "mode").value_or(""));
   const auto ttl = integer_member(json, "ttl_secs");
-  const bool known_mode = mode == "exclusive" || mode == "shared";
-  if (!id || !agent || !session || !known_mode || !ttl || *ttl < 0 || *ttl > kTtlSecsMax) {
+  if (!id || !agent || !session || !mode || !ttl || *ttl < 0 || *ttl > kTtlSecsMax) {
     return fail(ErrorKind::internal, "a lease lacks a field or has one out of range");
   }
   Lease lease{.id = {*id},
@@ -107,7 +83,7 @@ Result<Lease> lease_from(const Json& json, Fence record_fence) {
               .worktree = {text_member(json, "worktree_id").value_or("")},
               .branch = text_member(json, "branch").value_or(""),
               .claim_state = text_member(json, "claim_state").value_or(""),
-              .mode = mode == "shared" ? Mode::shared : Mode::exclusive,
+              .mode = *mode,
               .fence = {unsigned_member(json, "fence").value_or(record_fence.value)},
               .ttl_secs = *ttl,
               .acquired_unix_ms = 0,

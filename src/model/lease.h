@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "model/agent.h"
+#include "model/process_tie.h"
 #include "model/record.h"
 
 namespace dibs {
@@ -26,18 +27,11 @@ enum class Mode { exclusive, shared };
 [[nodiscard]] constexpr std::string_view name_of(Mode mode) {
   return mode == Mode::exclusive ? "exclusive" : "shared";
 }
-
-/// One process of one boot of one machine. The start time tells it from a later one with its pid;
-/// the namespace tells it from a process of a container that has the same number.
-struct ProcessTie {
-  std::string host;
-  BootId boot;
-  std::uint64_t pid_namespace = 0;
-  std::int64_t pid = 0;
-  std::uint64_t start_ticks = 0;
-
-  friend bool operator==(const ProcessTie&, const ProcessTie&) = default;
-};
+[[nodiscard]] constexpr std::optional<Mode> parse_mode(std::string_view name) {
+  if (name == name_of(Mode::exclusive)) return Mode::exclusive;
+  if (name == name_of(Mode::shared)) return Mode::shared;
+  return std::nullopt;
+}
 
 struct Lease {
   LeaseId id;

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "rules/changes.h"
 #include "rules/claim.h"
+#include "rules/line.h"
 
 namespace dibs {
 
@@ -64,6 +65,8 @@ Result<void> acquire_one(const Board& board, const AcquireRequest& request, std:
                          Decision<Grants>& decision) {
   const Key key = request.resources[index].key();
   const Seat& seat = board.seat(key);
+  if (const Waiter* told = told_to_give_way(board, key, request.place))
+    return fail(gives_way(told->victim_of));
   Holding remaining;
   std::vector<Event> evictions;
   for (const Lease& lease : seat.holding.leases) {
@@ -89,10 +92,14 @@ Result<void> acquire_one(const Board& board, const AcquireRequest& request, std:
     return fail(ErrorKind::refused, fmt::format("{} has {} shared holders, the most there may be",
                                                 key.text, remaining.leases.size()));
   }
+  const Waiter* next = ahead_of(board, key, request.mode, request.who.session, request.place);
+  if (next != nullptr && request.takeover != Takeover::any)
+    return fail(not_its_turn(board, key, *next));
   Lease lease = granted(request, request.new_ids[index], board.now);
   lease.claim_state = claim_state_for(request, index, remaining);
   remaining.leases.push_back(lease);
   put(decision.changes, key, seat, remaining);
+  take_out(decision.changes, board, key, request.place);
   std::ranges::move(evictions, std::back_inserter(decision.changes.events));
   decision.changes.events.push_back(event_about(Op::acquire, key, lease));
   decision.reply.push_back({.resource = key, .lease = lease, .already_held = false});
@@ -143,10 +150,10 @@ Result<void> check_indefinite_limits(const Board& board, const AcquireRequest& r
 // All or nothing: whoever tries again wants all of them again.
 Error with_hint_for_all(Error error, const AcquireRequest& request) {
   if (error.kind != ErrorKind::held || request.resources.size() == 1) return error;
-  error.hint = "keep trying with: dibs claim acquire";
+  error.hint = "stand in line for them with: dibs claim acquire";
   for (const Resource& resource : request.resources)
     error.hint += " " + shell_word(resource.key().text);
-  error.hint += " --strategy retry";
+  error.hint += " --wait 600";
   return error;
 }
 

@@ -35,7 +35,7 @@ TEST_F(Acquire, RefusesAnItemHeldByAnotherSession) {
   const Error& error = refused.error();
   EXPECT_TRUE(contains(error.message, "item:1 is held by agent:one for another 10 min"))
       << error.message;
-  EXPECT_TRUE(contains(error.hint, "--strategy retry"));
+  EXPECT_TRUE(contains(error.hint, "--wait 600"));
   std::map<std::string, std::string> fields;
   for (const ErrorField& field : error.fields) fields[field.name] = field.json;
   EXPECT_EQ(fields["holder"], "\"agent:one\"");

@@ -26,6 +26,14 @@ Standing standing_of(const Lease& lease, const Board& board, const Policy& polic
           .why = fmt::format("no heartbeat for {}", duration_text(silent_ms))};
 }
 
+std::optional<std::string> why_gone(const Waiter& waiter, const Board& board) {
+  if (const auto ended = board.gone_waiters.find(waiter.id); ended != board.gone_waiters.end())
+    return ended->second;
+  const std::int64_t left_ms = ms_until(waiter.until, board.now) + board.margin_ms;
+  if (left_ms > 0) return std::nullopt;
+  return fmt::format("no sign of life for {}", duration_text(left_ms));
+}
+
 bool holder_may_act(const Lease& lease, const Board& board) {
   if (board.gone.contains(lease.id)) return false;
   return !lease.expires || !has_passed(*lease.expires, board.now);

@@ -9,14 +9,16 @@
 
 #include "base/time.h"
 #include "model/lease.h"
+#include "model/line.h"
 #include "model/resource.h"
 
 namespace dibs {
 
-/// One resource as the store has it now.
+/// One record as the store has it now.
 struct Seat {
   std::optional<Version> version;  // none: there is no record
-  Holding holding;
+  Holding holding;                 // a resource's
+  Line line;                       // a line's
 };
 
 /// What a repository has settled on; from its configuration.
@@ -32,9 +34,14 @@ struct Board {
       0;  // how far this store's clock may be off; a taker waits that much longer
   std::map<Key, Seat> seats;
   std::map<LeaseId, std::string> gone;  // leases tied to a process that has ended, and how we know
+  std::map<WaitId, std::string> gone_waiters;  // the same of those who wait
 
   // The seat of a resource; an empty one when there is no record.
   [[nodiscard]] const Seat& seat(const Key& key) const;
+  // Who waits for it, as far as the board shows that.
+  [[nodiscard]] const Line& line(const Key& resource) const {
+    return seat(line_key(resource)).line;
+  }
 };
 
 enum class Condition {
@@ -60,5 +67,9 @@ struct Standing {
 // Whether the holder itself may still act on the lease. Stricter than what others see by the
 // clock's margin, so that the holder stops before anyone else may start.
 [[nodiscard]] bool holder_may_act(const Lease& lease, const Board& board);
+
+// Whether one who stands in line is known to wait no more: its process is gone, or it has not said
+// for long that it does. Says why, for people.
+[[nodiscard]] std::optional<std::string> why_gone(const Waiter& waiter, const Board& board);
 
 }  // namespace dibs

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "rules/changes.h"
+#include "rules/line.h"
 
 namespace dibs {
 
@@ -146,7 +147,7 @@ Error held_by(const Key& resource, const Lease& lease, const Board& board, const
       .message = fmt::format(
           "{} is held by {}{} {}", resource.text, lease.agent.text,
           same_agent ? fmt::format(" in another session ({})", lease.session.text) : "", until),
-      .hint = fmt::format("keep trying with: dibs claim acquire {} --strategy retry",
+      .hint = fmt::format("stand in line for it with: dibs claim acquire {} --wait 600",
                           shell_word(resource.text)),
       .fields = {}};
   const auto field = [&](const char* name, std::string_view text) {
@@ -160,6 +161,12 @@ Error held_by(const Key& resource, const Lease& lease, const Board& board, const
       {"expires_at", lease.expires ? json_string(rfc3339(lease.expires->unix_ms)) : "null"});
   error.fields.push_back({"fence", std::to_string(lease.fence.value)});
   return error;
+}
+
+Result<HeldLease> own_lease(const Board& board, const Claimant& who, const LeaseRef& ref) {
+  const Result<Place> place = own(board, ref, who);
+  if (!place) return fail(place.error());
+  return HeldLease{.resource = place->key, .lease = *place->lease, .already_held = true};
 }
 
 Result<Decision<Grants>> renew(const Board& board, const RenewRequest& request) {
@@ -307,9 +314,11 @@ Result<Decision<Grants>> force_evict(const Board& board, const AgentId& by, cons
 }
 
 Result<Decision<Grants>> upgrade(const Board& board, const Claimant& who, const LeaseRef& ref,
-                                 const Policy& policy) {
+                                 const Policy& policy, const PlaceInLine& in_line) {
   const Result<Place> place = own(board, ref, who);
   if (!place) return fail(place.error());
+  if (const Waiter* told = told_to_give_way(board, place->key, in_line))
+    return fail(gives_way(told->victim_of));
   if (place->lease->mode == Mode::exclusive) return already(*place);
   Decision<Grants> decision;
   for (const Lease& other : place->seat->holding.leases) {
@@ -323,6 +332,7 @@ Result<Decision<Grants>> upgrade(const Board& board, const Claimant& who, const 
   lease.fence = {};  // writers are told apart from the readers before them
   extend(lease, board.now);
   put(decision.changes, place->key, *place->seat, Holding{{lease}});
+  take_out(decision.changes, board, place->key, in_line);
   decision.changes.events.push_back(event_about(Op::upgrade, place->key, lease));
   decision.reply.push_back({.resource = place->key, .lease = lease});
   return decision;

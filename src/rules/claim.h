@@ -68,6 +68,13 @@ enum class Takeover {
   any,  // by force, with a reason
 };
 
+/// Where someone stands who asks for a resource.
+struct PlaceInLine {
+  std::optional<WaitId> id;  // none: outside
+  // Those that were seen not to take what they could have had: a process may be stopped.
+  std::vector<WaitId> passed_over;
+};
+
 struct AcquireRequest {
   Claimant who;
   std::vector<Resource> resources;
@@ -79,12 +86,17 @@ struct AcquireRequest {
   Policy policy;
   // What the visible branch of each resource begins with; none: as the store's settings say.
   std::vector<std::string> claim_states = {};
+  PlaceInLine place = {};
 };
 [[nodiscard]] Result<Decision<Grants>> acquire(const Board& board, const AcquireRequest& request);
 
 /// A lease, by its id or by what it is on.
 using LeaseRef = std::variant<LeaseId, Resource>;
 [[nodiscard]] std::string text_of(const LeaseRef& ref);
+
+// The lease, if this session holds it and it still counts.
+[[nodiscard]] Result<HeldLease> own_lease(const Board& board, const Claimant& who,
+                                          const LeaseRef& lease);
 
 struct RenewRequest {
   Claimant who;
@@ -136,7 +148,8 @@ struct TransferRequest {
                                                    const std::string& reason);
 
 [[nodiscard]] Result<Decision<Grants>> upgrade(const Board& board, const Claimant& who,
-                                               const LeaseRef& lease, const Policy& policy);
+                                               const LeaseRef& lease, const Policy& policy,
+                                               const PlaceInLine& place = {});
 [[nodiscard]] Result<Decision<Grants>> downgrade(const Board& board, const Claimant& who,
                                                  const LeaseRef& lease);
 

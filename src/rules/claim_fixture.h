@@ -75,8 +75,10 @@ class Rules : public testing::Test {
           << write.key.text << " is written and not expected";
       board_.seats.erase(write.key);
       if (!write.value) continue;
-      Seat seat{.version = Version{seq_}, .holding = {}};
+      Seat seat;
+      seat.version = Version{seq_};
       if (resource_of(write.key)) seat.holding = *holding_of(record(write));
+      if (waited_for(write.key)) seat.line = *line_of(record(write));
       board_.seats[write.key] = seat;
     }
   }

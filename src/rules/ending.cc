@@ -23,6 +23,7 @@ const PastEvent* ending(std::span<const PastEvent> past, const Claimant& who, co
   for (const PastEvent& event : past) {
     if (!concerns(event, who, ref)) continue;
     const Op op = event.event.op;
+    if (op == Op::wait || op == Op::leave) continue;  // about a place in a line, not a lease
     const bool ends = op == Op::release || op == Op::auto_evict || op == Op::force_evict ||
                       op == Op::transfer || op == Op::land;
     last = ends ? &event : nullptr;

@@ -51,6 +51,13 @@ bool concerns(const std::vector<RefMove>& moves, const std::vector<std::string>&
   });
 }
 
+// Changes whenever somebody else got a change in.
+std::string where_things_are(const Sight& sight, std::uint64_t floor) {
+  std::string where = std::to_string(floor);
+  for (const auto& [key, seen] : sight) where += " " + seen.commit;
+  return where;
+}
+
 int tries_for(const GitStorePlace& place) {
   return place.layout == kLockBranch ? kTriesOnOneBranch : kTriesMax;
 }
@@ -179,17 +186,38 @@ Result<Outcome> GitStore::refs_or_race(const Transaction& transaction) {
   return RefsMoved{lost_by_};
 }
 
+// Once more, unless that is hopeless: nothing when it may be tried again.
+Done GitStore::after_loss(Tries& tries) {
+  // Nobody was faster: the remote could not keep what it was sent.
+  if (contains(lost_by_, "unpacker error") && ++tries.troubles == kTroublesMax)
+    return fail(unwritable_remote(place_.remote, lost_by_));
+  if (tries.made == 0) return {};
+  const auto doubled = static_cast<unsigned>(std::min(tries.made, 10));
+  const std::uint64_t pause_ms = std::min(kFirstPauseMs << doubled, kLongestPauseMs);
+  clock_.sleep_ms(static_cast<std::int64_t>(random_.below(pause_ms)));
+  return {};
+}
+
+Error GitStore::not_taken(const Tries& tries) const {
+  // Nothing of ours was ever in the way, and yet the ref did not move.
+  return {.kind = ErrorKind::contended,
+          .message = fmt::format("the remote {} did not take the change in {} tries: {}",
+                                 printable(place_.remote), tries.made, lost_by_),
+          .hint = contains(lost_by_, kLockIsThere)
+                      ? "if no push is running there, a crashed one left that file: remove it on "
+                        "the remote"
+                      : "run the command again",
+          .fields = {}};
+}
+
 Result<Outcome> GitStore::commit_locked(const Transaction& transaction) {
   const std::vector<Key> keys = keys_of(transaction);
   const Result<std::unique_ptr<FileLock>> lock = this->lock();
   if (!lock) return fail(lock.error());
   // What was seen last will do for the first try: if it is not so any more, the push finds out.
-  const int most = tries_for(place_);
-  int troubles = 0;
-  int locked = 0;  // times in a row
-  int tries = 0;
-  for (; tries < most && locked < kTriesMax; ++tries) {
-    const bool fresh = tries > 0;
+  Tries tries;
+  for (; tries.made < tries_for(place_) && tries.unmoved < kTriesMax; ++tries.made) {
+    const bool fresh = tries.made > 0;
     const Result<Sight> sight = fresh ? layout_->look(keys) : layout_->seen(keys);
     if (!sight) return fail(sight.error());
     const bool hold = expectations_hold(transaction, *sight);
@@ -199,28 +227,15 @@ Result<Outcome> GitStore::commit_locked(const Transaction& transaction) {
       if (!fresh) continue;
       return Committed{Fence{highest_seen()}};
     }
+    const Result<std::uint64_t> floor = layout_->floor();
+    if (!floor) return fail(floor.error());
+    tries.saw(where_things_are(*sight, *floor));
     Result<Outcome> outcome = try_once(transaction, *sight, fresh);
     if (outcome && std::holds_alternative<RefsMoved>(*outcome)) return refs_or_race(transaction);
     if (!outcome || !std::holds_alternative<LostRace>(*outcome)) return outcome;
-    // Nobody was faster: the remote could not keep what it was sent.
-    if (contains(lost_by_, "unpacker error") && ++troubles == kTroublesMax)
-      return fail(unwritable_remote(place_.remote, lost_by_));
-    // Where others are at work the branch moves between, and then git says something else.
-    locked = contains(lost_by_, kLockIsThere) ? locked + 1 : 0;
-    if (tries > 0) {
-      const std::uint64_t pause_ms =
-          std::min(kFirstPauseMs << static_cast<unsigned>(std::min(tries, 10)), kLongestPauseMs);
-      clock_.sleep_ms(static_cast<std::int64_t>(random_.below(pause_ms)));
-    }
+    if (Done again = after_loss(tries); !again) return fail(again.error());
   }
-  // Nothing of ours was ever in the way, and yet the ref did not move.
-  return fail(ErrorKind::contended,
-              fmt::format("the remote {} did not take the change in {} tries: {}",
-                          printable(place_.remote), tries, lost_by_),
-              locked > 0
-                  ? "if no push is running there, a crashed one left that file: remove it on the "
-                    "remote"
-                  : "run the command again");
+  return fail(not_taken(tries));
 }
 
 std::vector<Finding> GitStore::inspect() {
@@ -354,7 +369,7 @@ Promises git_promises() {
           .partition = "safe; unreachable is unknown",
           .clock_jump = "skew margin, 30 s unless set otherwise",
           .power_loss = "the server's own",
-          .waiters = "none: backoff with jitter",
+          .waiters = "in line, as last seen",
           .offline = "no"};
 }
 

@@ -78,7 +78,23 @@ class GitStore final : public Store, public Upkeep {
   // Keeps this machine's processes from contending on the remote.
   [[nodiscard]] Result<std::unique_ptr<FileLock>> lock();
   [[nodiscard]] View view_of(const Selection& selection, const Sight& sight);
+  /// How the tries of one change go.
+  struct Tries {
+    int made = 0;
+    int troubles = 0;  // of the remote itself
+    // Losses in a row while nothing moved there: whoever is in the way is not at work.
+    int unmoved = 0;
+    std::string where;
+
+    void saw(std::string now) {
+      unmoved = now == where ? unmoved + 1 : 0;
+      where = std::move(now);
+    }
+  };
+
   [[nodiscard]] Result<Outcome> commit_locked(const Transaction& transaction);
+  [[nodiscard]] Done after_loss(Tries& tries);
+  [[nodiscard]] Error not_taken(const Tries& tries) const;
   // `fresh`: the sight is one of now.
   [[nodiscard]] Result<Outcome> try_once(const Transaction& transaction, const Sight& sight,
                                          bool fresh);

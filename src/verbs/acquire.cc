@@ -7,6 +7,7 @@
 #include "verbs/claim.h"
 #include "verbs/item_branch.h"
 #include "verbs/item_names.h"
+#include "verbs/waiting.h"
 
 namespace dibs::verbs {
 
@@ -65,9 +66,7 @@ Result<std::vector<Resource>> parse_resources(Workspace& workspace,
 // Only the indefinite need to see everything: their number is limited.
 Selection selection_for(const AcquireRequest& request) {
   if (request.ttl_secs == 0) return Selection::everything();
-  std::vector<Key> keys;
-  for (const Resource& resource : request.resources) keys.push_back(resource.key());
-  return Selection::of(std::move(keys));
+  return selection_with_lines(request.resources);
 }
 
 Result<std::string> claim_state_for(Workspace& workspace, const Resource& resource) {
@@ -113,13 +112,16 @@ struct Acquired {
   std::size_t taken_over = 0;  // leases that had ended or gone stale and were ended for this
 };
 
+std::size_t count_taken_over(const Decision<Grants>& decision) {
+  return static_cast<std::size_t>(
+      std::ranges::count(decision.changes.events, Op::auto_evict, &Event::op));
+}
+
 Result<Acquired> acquire_once(Ledger& ledger, const AcquireRequest& request) {
   std::size_t taken_over = 0;
   auto settled = ledger.settle<Grants>(selection_for(request), [&](const Board& board) {
     Result<Decision<Grants>> decision = dibs::acquire(board, request);
-    if (decision)
-      taken_over = static_cast<std::size_t>(
-          std::ranges::count(decision->changes.events, Op::auto_evict, &Event::op));
+    if (decision) taken_over = count_taken_over(*decision);
     return decision;
   });
   if (!settled) return fail(settled.error());
@@ -144,6 +146,28 @@ Result<Acquired> acquire_with_retries(Workspace& workspace, Ledger& ledger,
         static_cast<std::int64_t>(half_ms + workspace.system().random.below(half_ms + 1)));
     backoff_ms = std::min(backoff_ms * 2, kBackoffLongestMs);
   }
+}
+
+// In line: the one way to get what is held without being the quickest to ask again.
+Result<Acquired> acquire_in_line(Workspace& workspace, Ledger& ledger, AcquireRequest request,
+                                 const Queueing& queueing) {
+  std::size_t taken_over = 0;
+  const Turn turn{.selection = selection_for(request),
+                  .take = [&](const Board& board, const PlaceInLine& place) {
+                    request.place = place;
+                    Result<Decision<Grants>> decision = dibs::acquire(board, request);
+                    if (decision) taken_over = count_taken_over(*decision);
+                    return decision;
+                  }};
+  const WaitRequest wait{.who = request.who,
+                         .resources = request.resources,
+                         .mode = request.mode,
+                         .priority = queueing.priority,
+                         .resolve = queueing.resolve,
+                         .policy = request.policy};
+  Result<Grants> grants = take_in_line(workspace, ledger, wait, turn, queueing.most_secs);
+  if (!grants) return fail(grants.error());
+  return Acquired{.grants = *std::move(grants), .taken_over = taken_over};
 }
 
 // Writing a duration down takes longer than it should: of many grants, every sixteenth will do.
@@ -195,7 +219,9 @@ Result<Grants> acquire(Workspace& workspace, const Acquire& request) {
   if (request.strategy == Strategy::retry) {
     retries = request.max_retries.value_or((*settings)->integer("coordination.max_retries"));
   }
-  const Result<Acquired> acquired = acquire_with_retries(workspace, **ledger, *rule, retries);
+  const Result<Acquired> acquired =
+      request.queueing ? acquire_in_line(workspace, **ledger, *rule, *request.queueing)
+                       : acquire_with_retries(workspace, **ledger, *rule, retries);
   count_acquire(workspace, acquired, started_us);
   if (!acquired) return fail(acquired.error());
   return acquired->grants;

@@ -8,6 +8,7 @@
 #include "verbs/archived_tasks.h"
 #include "verbs/item_branch.h"
 #include "verbs/item_names.h"
+#include "verbs/waiting.h"
 
 namespace dibs::verbs {
 
@@ -104,6 +105,13 @@ Selection selection_of(const LeaseRef& ref) {
   return Selection::of({std::get<Resource>(ref).key()});
 }
 
+Selection selection_with_lines(const std::vector<Resource>& resources) {
+  std::vector<Key> keys;
+  for (const Resource& resource : resources) keys.push_back(resource.key());
+  for (const Resource& resource : resources) keys.push_back(line_key(resource.key()));
+  return Selection::of(std::move(keys));
+}
+
 Result<HeldLease> renew(Workspace& workspace, const Renew& request) {
   return change_own(
       workspace, request.lease, [&](const Board& board, const Claimant& who, const LeaseRef& ref) {
@@ -183,9 +191,37 @@ Result<Grants> force_evict(Workspace& workspace, const std::string& lease,
   return std::move(settled->reply);
 }
 
-Result<HeldLease> upgrade(Workspace& workspace, const std::string& lease) {
+Result<HeldLease> upgrade_in_line(Workspace& workspace, const std::string& lease,
+                                  const Policy& policy, const Queueing& queueing) {
+  const Result<Asked> asked = asked_about(workspace, lease);
+  if (!asked) return fail(asked.error());
+  const Result<Board> board = asked->ledger.look(selection_of(asked->ref));
+  if (!board) return fail(board.error());
+  const Result<HeldLease> own = own_lease(*board, asked->who, asked->ref);
+  if (!own) return fail(explained(asked->ledger, own.error(), asked->who, asked->ref));
+  const LeaseRef ref = own->lease.id;
+  const std::vector<Resource> resources{*resource_of(own->resource)};
+  const WaitRequest wait{.who = asked->who,
+                         .resources = resources,
+                         .priority = queueing.priority,
+                         .upgrades = own->lease.id,
+                         .resolve = queueing.resolve,
+                         .policy = policy};
+  const Turn turn{.selection = selection_with_lines(resources),
+                  .take = [&](const Board& now, const PlaceInLine& place) {
+                    return dibs::upgrade(now, asked->who, ref, policy, place);
+                  }};
+  const Result<Grants> grants =
+      take_in_line(workspace, asked->ledger, wait, turn, queueing.most_secs);
+  if (!grants) return fail(explained(asked->ledger, grants.error(), asked->who, ref));
+  return grants->front();
+}
+
+Result<HeldLease> upgrade(Workspace& workspace, const std::string& lease,
+                          const std::optional<Queueing>& queueing) {
   const Result<Policy> policy = workspace.policy();
   if (!policy) return fail(policy.error());
+  if (queueing) return upgrade_in_line(workspace, lease, *policy, *queueing);
   return change_own(workspace, lease,
                     [&](const Board& board, const Claimant& who, const LeaseRef& ref) {
                       return dibs::upgrade(board, who, ref, *policy);

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "rules/claim.h"
+#include "rules/line.h"
 #include "verbs/workspace.h"
 
 namespace dibs::verbs {
@@ -17,6 +18,14 @@ inline constexpr std::size_t kResourcesMax = 64;
 
 enum class Strategy { retry, fail_fast, steal_stale, force };
 [[nodiscard]] std::optional<Strategy> parse_strategy(std::string_view name);
+
+/// How to stand in line for what is held.
+struct Queueing {
+  std::int64_t most_secs = 0;
+  int priority = kWaitPriorityDefault;
+  Resolve resolve = Resolve::tell;
+};
+inline constexpr std::int64_t kWaitSecsMax = 7LL * 86'400;
 
 struct Acquire {
   std::vector<std::string> resources;
@@ -32,6 +41,7 @@ struct Acquire {
     std::string branch;
   };
   std::optional<Elsewhere> elsewhere = std::nullopt;
+  std::optional<Queueing> queueing = std::nullopt;  // none: whatever the strategy does, but no line
 };
 [[nodiscard]] Result<Grants> acquire(Workspace& workspace, const Acquire& request);
 
@@ -59,7 +69,8 @@ struct Transfer {
 
 [[nodiscard]] Result<Grants> force_evict(Workspace& workspace, const std::string& lease,
                                          const std::string& reason);
-[[nodiscard]] Result<HeldLease> upgrade(Workspace& workspace, const std::string& lease);
+[[nodiscard]] Result<HeldLease> upgrade(Workspace& workspace, const std::string& lease,
+                                        const std::optional<Queueing>& queueing = std::nullopt);
 [[nodiscard]] Result<HeldLease> downgrade(Workspace& workspace, const std::string& lease);
 
 /// A lease with how it stands, seen from outside.
@@ -69,6 +80,9 @@ struct ListedLease {
   Standing standing;
   std::optional<std::int64_t> left_ms;  // none when it has no time limit
 };
+
+[[nodiscard]] ListedLease listed(const Key& resource, const Lease& lease, const Board& board,
+                                 const Policy& policy);
 
 struct Status {
   Key resource;
@@ -111,5 +125,7 @@ struct Cleanup {
 [[nodiscard]] Done check_reason(const std::string& reason);
 [[nodiscard]] Result<LeaseRef> parse_lease_ref(const std::string& text);
 [[nodiscard]] Selection selection_of(const LeaseRef& ref);
+// These resources, and who waits for them.
+[[nodiscard]] Selection selection_with_lines(const std::vector<Resource>& resources);
 
 }  // namespace dibs::verbs

@@ -53,15 +53,6 @@ Result<std::unique_ptr<FileLock>> lock_daemon(Workspace& workspace, const Sessio
                                        workspace.file_mode());
 }
 
-// A third of the shortest lease at most: two beats may fail before anything is lost.
-std::int64_t pace_ms(const Grants& held, std::int64_t every_secs) {
-  std::int64_t ms = every_secs * 1000;
-  for (const HeldLease& one : held) {
-    if (!one.lease.indefinite()) ms = std::min(ms, one.lease.ttl_secs * 1000 / 3);
-  }
-  return std::max<std::int64_t>(ms, 100);
-}
-
 // How long ago the last sign of life was, of the lease that has waited longest. A clock that was
 // set back says nothing, and then it has been for ever.
 std::int64_t waited_ms(const Grants& held, const Instant& now) {
@@ -212,12 +203,24 @@ Result<Beat> beat_in_turn(Workspace& workspace, const Claimant& who, std::int64_
 
 }  // namespace
 
+std::int64_t pace_ms(const Grants& held, std::int64_t every_secs) {
+  std::int64_t ms = every_secs * 1000;
+  for (const HeldLease& one : held) {
+    if (!one.lease.indefinite()) ms = std::min(ms, one.lease.ttl_secs * 1000 / 3);
+  }
+  return std::max<std::int64_t>(ms, 100);
+}
+
+Result<Beat> heartbeat_for(Workspace& workspace, const Claimant& who) {
+  const Result<const Settings*> settings = workspace.settings();
+  if (!settings) return fail(settings.error());
+  return beat_alone(workspace, who, (*settings)->integer("coordination.heartbeat_interval_secs"));
+}
+
 Result<Beat> heartbeat(Workspace& workspace, std::optional<std::int64_t> pid) {
   const Result<Claimant> who = workspace.claimant(pid);
   if (!who) return fail(who.error());
-  const Result<const Settings*> settings = workspace.settings();
-  if (!settings) return fail(settings.error());
-  return beat_alone(workspace, *who, (*settings)->integer("coordination.heartbeat_interval_secs"));
+  return heartbeat_for(workspace, *who);
 }
 
 Done heartbeat_loop(Workspace& workspace, const BeatLoop& request,

@@ -22,6 +22,12 @@ struct Beat {
 };
 [[nodiscard]] Result<Beat> heartbeat(Workspace& workspace, std::optional<std::int64_t> pid);
 
+// For a process that waits or works for a session which is not necessarily the caller's own.
+[[nodiscard]] Result<Beat> heartbeat_for(Workspace& workspace, const Claimant& who);
+// How long until the next beat: a third of the shortest lease at most, so that two beats may fail
+// before anything is lost.
+[[nodiscard]] std::int64_t pace_ms(const Grants& held, std::int64_t every_secs);
+
 struct BeatLoop {
   std::int64_t every_secs = 30;
   std::optional<std::int64_t> pid;

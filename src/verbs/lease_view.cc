@@ -10,16 +10,6 @@ namespace dibs::verbs {
 
 namespace {
 
-ListedLease listed(const Key& resource, const Lease& lease, const Board& board,
-                   const Policy& policy) {
-  ListedLease entry{.resource = resource,
-                    .lease = lease,
-                    .standing = standing_of(lease, board, policy),
-                    .left_ms = {}};
-  if (lease.expires) entry.left_ms = ms_until(*lease.expires, board.now);
-  return entry;
-}
-
 // Everything on the board, with how it stands.
 Result<std::vector<ListedLease>> survey(Workspace& workspace, const Selection& selection) {
   const Result<Ledger*> ledger = workspace.ledger();
@@ -37,6 +27,16 @@ Result<std::vector<ListedLease>> survey(Workspace& workspace, const Selection& s
 }
 
 }  // namespace
+
+ListedLease listed(const Key& resource, const Lease& lease, const Board& board,
+                   const Policy& policy) {
+  ListedLease entry{.resource = resource,
+                    .lease = lease,
+                    .standing = standing_of(lease, board, policy),
+                    .left_ms = {}};
+  if (lease.expires) entry.left_ms = ms_until(*lease.expires, board.now);
+  return entry;
+}
 
 Result<Status> status(Workspace& workspace, const std::string& text) {
   Result<Resource> resource = parse_resource(text);

@@ -269,6 +269,12 @@ Result<Claimant> Workspace::claimant_in(const WorktreeId& worktree, const std::s
   return claimant;
 }
 
+Result<ProcessTie> Workspace::own_process() {
+  Result<std::optional<ProcessTie>> own = process_tie(system_.machine.own_pid());
+  if (!own) return fail(own.error());
+  return **std::move(own);
+}
+
 Result<Policy> Workspace::policy() {
   const Result<const Settings*> settings = this->settings();
   if (!settings) return fail(settings.error());

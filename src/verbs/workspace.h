@@ -99,6 +99,8 @@ class Workspace {
   // The same agent in another worktree of this repository, which need not be there yet.
   [[nodiscard]] Result<Claimant> claimant_in(const WorktreeId& worktree, const std::string& branch,
                                              std::optional<std::int64_t> pid = std::nullopt);
+  // This very process, for what shall end with it.
+  [[nodiscard]] Result<ProcessTie> own_process();
   [[nodiscard]] Result<Policy> policy();
   [[nodiscard]] Result<Counters*> counters();
   [[nodiscard]] Result<const StoreBackend*> backend();

@@ -111,13 +111,14 @@ def errors(*more):
         seen.run("claim", "acquire", "42", *more, agent="agent:two")
         seen.run("claim", "acquire", "41", "42", *more, agent="agent:two")
         seen.run("claim", "acquire", "42", *more, env={"DIBS_SESSION": "run-2"})
-        for words in ("claim renew 42", "claim release 42", "claim acquire lock:doc"):
+        for words in ("claim renew 42", "claim release 42", "claim acquire lock:doc", "claim acquire 42 --wait 0"):
             seen.run(*words.split(), *more, agent="agent:two")
         for words in ("claim renew 43", "claim release 43", "claim verify 42 --fence 9", "claim verify 43 --fence 1",
                       "claim acquire lock:doc",
                       "claim acquire 5 --ttl 0", "claim acquire 5 --ttl -1", "claim acquire 5 --strategy force",
                       "claim acquire 5 --pid 2147483647",
-                      "claim acquire 5 --wait 5", "claim acquire file:src/**", "claim acquire", "claim aquire 5",
+                      "claim acquire 5 --wait soon", "claim acquire 5 --wait 5 --priority 9",
+                      "claim acquire 5 --files src", "claim acquire file:src/**", "claim acquire", "claim aquire 5",
                       "claim acquire 5 --tll 5", "claim",
                       "claim transfer 42", "claim transfer 42 --to nobody", "claim force-evict 42",
                       "claim status 1 --item 2", "config get worktre.mode",
