@@ -134,6 +134,7 @@ std::string AitasksFile::in_its_words(const Item& item, ItemField field) const {
     case ItemField::files:
     case ItemField::created_by:
     case ItemField::came_from:
+    case ItemField::tries:
     case ItemField::comments:
       break;
   }
@@ -223,6 +224,7 @@ void AitasksFile::write(ItemField field, const Item& item) {
     case ItemField::files:
     case ItemField::created_by:
     case ItemField::came_from:
+    case ItemField::tries:
     case ItemField::comments:
       break;
   }

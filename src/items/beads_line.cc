@@ -288,6 +288,7 @@ std::string BeadsLine::in_its_words(const Item& item, ItemField field) const {
       return item.unknown_members;
     case ItemField::files:
     case ItemField::came_from:
+    case ItemField::tries:
       break;
   }
   return {};
@@ -397,6 +398,7 @@ void BeadsLine::write(ItemField field, const Item& item) {
       break;
     case ItemField::files:
     case ItemField::came_from:
+    case ItemField::tries:
       break;
   }
   reread();

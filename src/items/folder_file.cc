@@ -119,6 +119,7 @@ std::string FolderFile::in_its_words(const Item& item, ItemField field) const {
     case ItemField::unknown:
       return item.unknown_members;
     case ItemField::id:  // the place says it
+    case ItemField::tries:
     case ItemField::comments:
       break;
   }
@@ -214,6 +215,7 @@ void FolderFile::write(ItemField field, const Item& item) {
     case ItemField::unknown:
       return put_unknown_keys(file_, kMapped, item);
     case ItemField::id:
+    case ItemField::tries:
     case ItemField::comments:
       return;
   }

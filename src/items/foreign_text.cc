@@ -47,6 +47,8 @@ decltype(auto) with_member(ItemField field, Visit visit) {
       return visit(&Item::created_by);
     case ItemField::came_from:
       return visit(&Item::came_from);
+    case ItemField::tries:
+      return visit(&Item::tries);
     case ItemField::comments:
       return visit(&Item::comments);
     case ItemField::unknown:
@@ -143,6 +145,8 @@ std::string_view name_of(ItemField field) {
       return "created_by";
     case ItemField::came_from:
       return "came_from";
+    case ItemField::tries:
+      return "tries";
     case ItemField::comments:
       return "comments";
     case ItemField::unknown:

@@ -32,6 +32,7 @@ enum class ItemField {
   updated_at,
   created_by,
   came_from,
+  tries,
   comments,
   unknown,
 };
@@ -39,7 +40,8 @@ inline constexpr std::array kItemFields{
     ItemField::id,         ItemField::title,      ItemField::body,       ItemField::state,
     ItemField::priority,   ItemField::labels,     ItemField::depends_on, ItemField::files,
     ItemField::type,       ItemField::created_at, ItemField::updated_at, ItemField::estimate_min,
-    ItemField::created_by, ItemField::came_from,  ItemField::comments,   ItemField::unknown};
+    ItemField::created_by, ItemField::came_from,  ItemField::tries,      ItemField::comments,
+    ItemField::unknown};
 
 // Its name in an item's file.
 [[nodiscard]] std::string_view name_of(ItemField field);

@@ -13,10 +13,10 @@ namespace dibs {
 
 namespace {
 
-constexpr std::array<std::string_view, 18> kKnownMembers{
-    "schema_version", "id",         "title",     "body",         "state", "priority",
-    "labels",         "depends_on", "files",     "estimate_min", "type",  "created_at",
-    "updated_at",     "created_by", "came_from", "comments",     "lease", "is_shortened"};
+constexpr std::array<std::string_view, 19> kKnownMembers{
+    "schema_version", "id",    "title",        "body",  "state",       "priority",   "labels",
+    "depends_on",     "files", "estimate_min", "type",  "created_at",  "updated_at", "created_by",
+    "came_from",      "tries", "comments",     "lease", "is_shortened"};
 
 std::string array_of(const std::vector<std::string>& texts) {
   JsonArray array;
@@ -59,6 +59,7 @@ JsonObject members_of(const Item& item, Form form) {
       .add("updated_at", rfc3339(item.updated_unix_ms))
       .add("created_by", item.created_by);
   if (!item.came_from.empty()) object.add("came_from", item.came_from);
+  if (item.tries != 0) object.add("tries", item.tries);
   if (form == Form::whole && !item.comments.empty())
     object.add_raw("comments", array_of(item.comments));
   return object;
@@ -119,6 +120,11 @@ Done read_numbers(const Json& json, Item& item) {
   if (json.contains("estimate_min")) {
     item.estimate_min = integer_member(json, "estimate_min");
     if (!item.estimate_min) return fail(ErrorKind::refused, "estimate_min is not a number");
+  }
+  if (json.contains("tries")) {
+    const auto tries = integer_member(json, "tries");
+    if (!tries) return fail(ErrorKind::refused, "tries is not a number");
+    item.tries = *tries;
   }
   return {};
 }
@@ -264,6 +270,8 @@ Done check_item(const Item& item) {
     return fail(ErrorKind::refused, fmt::format("priority is not 0 to {}", kPriorityLeast));
   if (item.estimate_min && (*item.estimate_min < 1 || *item.estimate_min > kEstimateMinMax))
     return fail(ErrorKind::refused, fmt::format("estimate_min is not 1 to {}", kEstimateMinMax));
+  if (item.tries < 0 || item.tries > kItemTriesMax)
+    return fail(ErrorKind::refused, fmt::format("tries is not 0 to {}", kItemTriesMax));
   return check_lists(item);
 }
 

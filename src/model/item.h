@@ -30,6 +30,7 @@ inline constexpr std::size_t kGlobsMax = 200;
 inline constexpr std::size_t kGlobMax = 1000;
 inline constexpr std::size_t kCommentsMax = 900;
 inline constexpr std::int64_t kEstimateMinMax = 1'000'000;
+inline constexpr std::int64_t kItemTriesMax = 1'000'000;
 inline constexpr int kPriorityDefault = 2;
 inline constexpr int kPriorityLeast = 4;  // 0 is the most urgent
 
@@ -56,7 +57,8 @@ struct Item {
   std::int64_t created_unix_ms = 0;
   std::int64_t updated_unix_ms = 0;
   std::string created_by;
-  std::string came_from;  // the state before it had to wait for an answer
+  std::string came_from;   // the state before it had to wait for an answer
+  std::int64_t tries = 0;  // how often work on it has failed since somebody last looked at it
   std::vector<Comment> comments;
   std::string unknown_members;  // as JSON members, in their order
   // On a card that would be too long: body, comments and unknown members are where the item is.

@@ -32,6 +32,16 @@ TEST(Item, ComesBackFromItsFileWithWhatDibsDoesNotKnow) {
   EXPECT_EQ(*back, fix_login());
 }
 
+TEST(Item, SaysHowOftenWorkFailedOnlyIfItDid) {
+  Item tried = fix_login();
+  EXPECT_FALSE(contains(item_file(tried), "\"tries\""));
+  tried.tries = 2;
+  EXPECT_TRUE(contains(item_file(tried), "\n  \"tries\":2,\n"));
+  EXPECT_EQ(item_from_json(item_file(tried))->tries, 2);
+  EXPECT_FALSE(item_from_json(R"({"id":"a","title":"A","tries":-1})"));
+  EXPECT_FALSE(item_from_json(R"({"id":"a","title":"A","tries":"2"})"));
+}
+
 TEST(Item, HasOneMemberALineInItsFile) {
   const std::string file = item_file(fix_login());
   EXPECT_TRUE(file.starts_with("{\n  \"schema_version\":1,\n  \"id\":\"fix-login-b5c6d7e8\",\n"));

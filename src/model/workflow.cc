@@ -121,6 +121,8 @@ Result<Item> Workflow::moved(Item item, std::string_view to) const {
                 fmt::format("from {} it can go to: {}", printable(from), printable(legal)));
   }
   item.came_from = kind_of(to) == StateKind::waiting ? from : std::string();
+  // Whoever takes it up again, or has finished it, has seen what failed.
+  if (kind_of(from) == StateKind::waiting || is_finished(kind_of(to))) item.tries = 0;
   item.state = to;
   return item;
 }

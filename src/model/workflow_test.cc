@@ -47,6 +47,18 @@ TEST(Workflow, BringsBackWhatWaitedToWhereItWas) {
   EXPECT_EQ(back->came_from, "");
 }
 
+TEST(Workflow, CountsTriesAnewForWhatSomebodyTookUpAgainOrFinished) {
+  const Workflow& standard = Workflow::standard();
+  Item tried = item_in("ready");
+  tried.tries = 3;
+  const Result<Item> waiting = standard.moved(tried, "pending");
+  ASSERT_TRUE(waiting);
+  EXPECT_EQ(waiting->tries, 3);
+  EXPECT_EQ(standard.moved(*waiting, "ready")->tries, 0);
+  EXPECT_EQ(standard.moved(tried, "in_review")->tries, 3);
+  EXPECT_EQ(standard.moved(tried, "done")->tries, 0);
+}
+
 TEST(Workflow, TakesAnUnknownStateForNothingThatCanBeTaken) {
   const Workflow& standard = Workflow::standard();
   EXPECT_EQ(standard.kind_of("Postponed"), StateKind::waiting);

@@ -149,6 +149,7 @@ void merge_values(const Merging& merging, Item& merged) {
   merge(&Item::priority);
   merge(&Item::type);
   merge(&Item::estimate_min);
+  merge(&Item::tries);
   merge(&Item::created_unix_ms);
   merge(&Item::created_by);
 }

@@ -175,6 +175,7 @@ Item any_item() {
   item.title = "title " + *rc::gen::elementOf(words);
   item.state = *rc::gen::elementOf(words);
   item.came_from = *rc::gen::elementOf(words);
+  item.tries = *any_in(0, 4);
   item.priority = *any_in(0, kPriorityLeast + 1);
   item.type = *rc::gen::elementOf(words);
   item.labels = some_of(words);

@@ -64,6 +64,7 @@ namespace dibs {
   item.updated_unix_ms = any_time();
   item.created_by = *rc::gen::element<std::string>("", "human:alice", "a b");
   item.came_from = *rc::gen::element<std::string>("", "ready");
+  item.tries = *any_in<std::int64_t>(0, 4);
   for (int i = 0; i < *any_in(0, 3); ++i)
     item.comments.push_back({.by = any_word(), .unix_ms = any_time(), .text = any_body()});
   item.unknown_members = any_unknown_members();
