@@ -1,0 +1,372 @@
+#include "rules/dispatch.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <functional>
+#include <set>
+
+#include "testing/property.h"
+
+namespace dibs {
+namespace {
+
+using namespace dispatching;
+using As = GiveBack::As;
+using How = LandingEnded::How;
+
+constexpr JobNumber kFirst{1};
+constexpr JobNumber kSecond{2};
+
+template <class T>
+std::vector<T> only(const Dispatch::Actions& actions) {
+  std::vector<T> chosen;
+  for (const Action& action : actions) {
+    if (const T* one = std::get_if<T>(&action)) chosen.push_back(*one);
+  }
+  return chosen;
+}
+
+template <class T>
+bool has(const Dispatch::Actions& actions) {
+  return !only<T>(actions).empty();
+}
+
+/// One worker whose first item, "a", is in its slot since 10.
+Dispatch with_a_running(DispatchLimits limits = {}) {
+  Dispatch dispatch(limits);
+  (void)dispatch.on(Begun{}, 0);
+  (void)dispatch.on(Prepared{.job = kFirst, .item = "a"}, 10);
+  return dispatch;
+}
+
+TEST(Dispatch, PreparesThenRunsThenLands) {
+  Dispatch dispatch({.workers = 1, .commands_max = {}, .timeout_ms = {}});
+  EXPECT_EQ(only<Prepare>(dispatch.on(Begun{}, 0)).at(0).job, kFirst);
+  EXPECT_EQ(only<StartCommand>(dispatch.on(Prepared{.job = kFirst, .item = "a"}, 10)).at(0).job,
+            kFirst);
+  EXPECT_EQ(only<Land>(dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 20)).at(0).job,
+            kFirst);
+  (void)dispatch.on(LandingEnded{.job = kFirst, .how = How::landed}, 30);
+  (void)dispatch.on(NothingReady{}, 31);
+  // It began to look before the landing, which may have freed something: it looks once more.
+  EXPECT_FALSE(dispatch.is_over());
+  (void)dispatch.on(NothingReady{}, 40);
+  EXPECT_TRUE(dispatch.is_over());
+  EXPECT_EQ(dispatch.totals().landed, 1U);
+  EXPECT_EQ(dispatch.totals().busy_ms, 10);
+}
+
+TEST(Dispatch, PreparesTheNextWhileTheLastOneLands) {
+  Dispatch dispatch = with_a_running();
+  const auto todo = dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 20);
+  EXPECT_TRUE(has<Land>(todo));
+  EXPECT_EQ(only<Prepare>(todo).at(0).job, kSecond);
+}
+
+TEST(Dispatch, PreparesAheadOnlyWhereCommandsAreShort) {
+  const auto prepares_ahead = [](std::int64_t command_ms) {
+    Dispatch dispatch({.workers = 1, .commands_max = {}, .timeout_ms = {}});
+    (void)dispatch.on(Begun{}, 0);
+    (void)dispatch.on(Prepared{.job = kFirst, .item = "a"}, 10);
+    (void)dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 10 + command_ms);
+    return has<Prepare>(dispatch.on(Prepared{.job = kSecond, .item = "b"}, 10 + command_ms + 10));
+  };
+  EXPECT_TRUE(prepares_ahead(100));
+  EXPECT_FALSE(prepares_ahead(10'000));
+}
+
+TEST(Dispatch, CountsATryForACommandThatFails) {
+  Dispatch dispatch = with_a_running();
+  const auto given = only<GiveBack>(dispatch.on(CommandEnded{.job = kFirst, .exit_code = 3}, 20));
+  ASSERT_EQ(given.size(), 1U);
+  EXPECT_EQ(given[0].as, As::failed);
+  EXPECT_EQ(given[0].why, "the command ended with exit code 3");
+}
+
+TEST(Dispatch, ParksAnItemAtItsLastTry) {
+  Dispatch dispatch({.workers = 1, .commands_max = {}, .tries_max = 3, .timeout_ms = {}});
+  (void)dispatch.on(Begun{}, 0);
+  (void)dispatch.on(Prepared{.job = kFirst, .item = "a", .tries = 2}, 10);
+  EXPECT_EQ(only<GiveBack>(dispatch.on(CommandEnded{.job = kFirst, .exit_code = 1}, 20)).at(0).as,
+            As::parked);
+}
+
+// A source of items may not be able to write tries down; then the run must not go on for ever.
+TEST(Dispatch, RemembersTriesThatTheItemDoesNotTell) {
+  Dispatch dispatch({.workers = 1, .commands_max = {}, .tries_max = 2, .timeout_ms = {}});
+  (void)dispatch.on(Begun{}, 0);
+  (void)dispatch.on(Prepared{.job = kFirst, .item = "a"}, 10);
+  (void)dispatch.on(CommandEnded{.job = kFirst, .exit_code = 1}, 20);
+  (void)dispatch.on(Prepared{.job = kSecond, .item = "a"}, 30);
+  (void)dispatch.on(GaveBack{.job = kFirst}, 35);
+  EXPECT_EQ(only<GiveBack>(dispatch.on(CommandEnded{.job = kSecond, .exit_code = 1}, 40)).at(0).as,
+            As::parked);
+}
+
+TEST(Dispatch, ParksAtOnceWhenToldSo) {
+  Dispatch dispatch = with_a_running(
+      {.workers = 1, .commands_max = {}, .on_failure = OnFailure::park, .timeout_ms = {}});
+  EXPECT_EQ(only<GiveBack>(dispatch.on(CommandEnded{.job = kFirst, .exit_code = 1}, 20)).at(0).as,
+            As::parked);
+}
+
+TEST(Dispatch, TakesNothingAgainThatItHasParked) {
+  Dispatch dispatch = with_a_running(
+      {.workers = 1, .commands_max = {}, .on_failure = OnFailure::park, .timeout_ms = {}});
+  const auto todo = dispatch.on(CommandEnded{.job = kFirst, .exit_code = 1}, 20);
+  EXPECT_EQ(only<Prepare>(todo).at(0).except, std::vector<std::string>{"a"});
+}
+
+TEST(Dispatch, LetsAnItemRestThatWasPutBack) {
+  Dispatch dispatch = with_a_running();
+  const auto todo = dispatch.on(CommandEnded{.job = kFirst, .exit_code = kPutBackExit}, 20);
+  EXPECT_EQ(only<GiveBack>(todo).at(0).as, As::put_back);
+  EXPECT_EQ(only<Prepare>(todo).at(0).except, std::vector<std::string>{"a"});
+  (void)dispatch.on(GaveBack{.job = kFirst}, 25);
+  (void)dispatch.on(NothingReady{}, 30);
+  (void)dispatch.on(NothingReady{}, 35);
+  EXPECT_FALSE(dispatch.is_over());
+  const std::optional<std::int64_t> wake_ms = dispatch.wake_ms();
+  ASSERT_EQ(wake_ms, 20 + Dispatch::kFirstPauseMs);
+  const auto again = only<Prepare>(dispatch.on(Woken{}, *wake_ms));
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_TRUE(again[0].except.empty());
+}
+
+TEST(Dispatch, LeavesAnItemAloneThatWasPutBackTooOften) {
+  Dispatch dispatch =
+      with_a_running({.workers = 1, .commands_max = {}, .tries_max = 1, .timeout_ms = {}});
+  (void)dispatch.on(CommandEnded{.job = kFirst, .exit_code = kPutBackExit}, 20);
+  (void)dispatch.on(GaveBack{.job = kFirst}, 25);
+  (void)dispatch.on(NothingReady{}, 30);
+  (void)dispatch.on(NothingReady{}, 35);
+  EXPECT_TRUE(dispatch.is_over());
+}
+
+TEST(Dispatch, AsksACommandThatTakesTooLongToEndAndThenKillsIt) {
+  Dispatch dispatch =
+      with_a_running({.workers = 1, .commands_max = {}, .timeout_ms = 2000, .grace_ms = 100});
+  EXPECT_EQ(dispatch.wake_ms(), 2010);
+  EXPECT_EQ(only<StopCommand>(dispatch.on(Woken{}, 2010)).at(0).force, StopCommand::Force::ask);
+  EXPECT_EQ(dispatch.wake_ms(), 2110);
+  EXPECT_EQ(only<StopCommand>(dispatch.on(Woken{}, 2110)).at(0).force, StopCommand::Force::kill);
+  const auto given =
+      only<GiveBack>(dispatch.on(CommandEnded{.job = kFirst, .exit_code = 137}, 2120));
+  EXPECT_EQ(given.at(0).as, As::failed);
+  EXPECT_EQ(given.at(0).why, "it took longer than 2 s");
+}
+
+TEST(Dispatch, StopsACommandWhoseLeaseIsLostAndKeepsItsWork) {
+  Dispatch dispatch = with_a_running();
+  EXPECT_TRUE(has<StopCommand>(dispatch.on(LeaseLost{.job = kFirst}, 20)));
+  const auto todo = dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 30);
+  EXPECT_FALSE(has<Land>(todo));
+  EXPECT_EQ(only<GiveBack>(todo).at(0).as, As::lost);
+}
+
+TEST(Dispatch, CountsWhatDoesNotMergeAsATry) {
+  Dispatch dispatch = with_a_running();
+  (void)dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 20);
+  const auto todo =
+      dispatch.on(LandingEnded{.job = kFirst, .how = How::conflicts, .why = "it conflicts"}, 30);
+  EXPECT_EQ(only<GiveBack>(todo).at(0).as, As::failed);
+  EXPECT_EQ(dispatch.totals().conflicts, 1U);
+}
+
+TEST(Dispatch, LetsCommandsFinishWhenInterruptedOnce) {
+  Dispatch dispatch = with_a_running();
+  const auto todo = dispatch.on(Interrupted{}, 20);
+  EXPECT_FALSE(has<StopCommand>(todo));
+  const auto ended = dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 30);
+  EXPECT_TRUE(has<Land>(ended));
+  EXPECT_FALSE(has<Prepare>(ended));
+  (void)dispatch.on(LandingEnded{.job = kFirst}, 40);
+  EXPECT_TRUE(dispatch.is_over());
+}
+
+TEST(Dispatch, StopsCommandsWhenInterruptedTwiceAndKillsThemTheThirdTime) {
+  Dispatch dispatch = with_a_running();
+  (void)dispatch.on(Interrupted{}, 20);
+  EXPECT_EQ(only<StopCommand>(dispatch.on(Interrupted{}, 30)).at(0).force, StopCommand::Force::ask);
+  EXPECT_EQ(only<StopCommand>(dispatch.on(Interrupted{}, 40)).at(0).force,
+            StopCommand::Force::kill);
+  EXPECT_EQ(only<GiveBack>(dispatch.on(CommandEnded{.job = kFirst, .exit_code = 143}, 50)).at(0).as,
+            As::put_back);
+}
+
+TEST(Dispatch, PutsBackWhatWasPreparedForNothing) {
+  Dispatch dispatch({.workers = 1, .commands_max = {}, .timeout_ms = {}});
+  (void)dispatch.on(Begun{}, 0);
+  (void)dispatch.on(Interrupted{}, 5);
+  const auto todo = dispatch.on(Prepared{.job = kFirst, .item = "a"}, 10);
+  EXPECT_FALSE(has<StartCommand>(todo));
+  EXPECT_EQ(only<GiveBack>(todo).at(0).as, As::put_back);
+}
+
+TEST(Dispatch, StartsNoMoreCommandsThanItMay) {
+  Dispatch dispatch = with_a_running({.workers = 4, .commands_max = 1, .timeout_ms = {}});
+  EXPECT_FALSE(has<Prepare>(dispatch.on(Changed{}, 20)));
+  (void)dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 30);
+  (void)dispatch.on(LandingEnded{.job = kFirst}, 40);
+  EXPECT_TRUE(dispatch.is_over());
+}
+
+TEST(Dispatch, GivesUpWhenPreparingFailsAgainAndAgain) {
+  Dispatch dispatch({.workers = 1, .commands_max = {}, .timeout_ms = {}});
+  (void)dispatch.on(Begun{}, 0);
+  std::int64_t now_ms = 0;
+  for (int i = 0; i < Dispatch::kPreparingFailuresMax; ++i) {
+    (void)dispatch.on(PreparingFailed{}, now_ms);
+    now_ms = dispatch.wake_ms().value_or(now_ms);
+    (void)dispatch.on(Woken{}, now_ms);
+  }
+  EXPECT_TRUE(dispatch.is_over());
+  EXPECT_TRUE(dispatch.gave_up());
+}
+
+/// A run in a world where anything can go wrong, played through in simulated time.
+class Play {
+ public:
+  Play(const DispatchLimits& limits, std::size_t items) : limits_(limits), dispatch_(limits) {
+    for (std::size_t i = 0; i < items; ++i) ready_.push_back("item-" + std::to_string(i));
+    items_ = ready_.size();
+  }
+
+  void run() {
+    tell(Begun{});
+    constexpr int kStepsMax = 20'000;
+    for (int step = 0; step < kStepsMax && !dispatch_.is_over(); ++step) {
+      RC_ASSERT(next());
+      RC_ASSERT(dispatch_.running() <= limits_.workers);
+    }
+    RC_ASSERT(dispatch_.is_over());
+    RC_ASSERT(held_.empty());
+    const DispatchTotals& totals = dispatch_.totals();
+    RC_ASSERT(prepared_ == totals.landed + totals.failed + totals.put_back + totals.lost);
+    RC_ASSERT(landed_.size() == totals.landed);
+  }
+
+ private:
+  // The earliest thing that comes; false when nothing ever would.
+  bool next() {
+    const std::optional<std::int64_t> wake_ms = dispatch_.wake_ms();
+    if (pending_.empty() && !wake_ms) return false;
+    if (pending_.empty() || (wake_ms && *wake_ms < pending_.begin()->first)) {
+      now_ms_ = std::max(now_ms_, *wake_ms);
+      tell(Woken{});
+      return true;
+    }
+    now_ms_ = pending_.begin()->first;
+    const std::function<void()> happens = pending_.begin()->second;
+    pending_.erase(pending_.begin());
+    happens();
+    if (*any_in(0, 400) == 0) tell(Interrupted{});
+    if (*any_in(0, 20) == 0) tell(Changed{});
+    return true;
+  }
+
+  void later(std::function<void()> happens) {
+    pending_.emplace(now_ms_ + *any_in<std::int64_t>(1, 3000), std::move(happens));
+  }
+
+  void tell(const Event& event) {
+    for (const Action& action : dispatch_.on(event, now_ms_))
+      std::visit([&](const auto& what) { carry_out(what); }, action);
+  }
+
+  void carry_out(const Prepare& what) {
+    RC_ASSERT(!preparing_);
+    preparing_ = true;
+    later([this, what] { prepare(what); });
+  }
+
+  void prepare(const Prepare& what) {
+    preparing_ = false;
+    if (*any_in(0, 15) == 0) return tell(PreparingFailed{});
+    const auto free = std::ranges::find_if(ready_, [&](const std::string& item) {
+      return std::ranges::find(what.except, item) == what.except.end();
+    });
+    if (free == ready_.end()) return tell(NothingReady{});
+    const std::string item = *free;
+    ready_.erase(free);
+    held_[what.job] = item;
+    ++prepared_;
+    tell(Prepared{.job = what.job, .item = item, .tries = tries_[item]});
+  }
+
+  void carry_out(const StartCommand& what) {
+    RC_ASSERT(held_.contains(what.job));
+    RC_ASSERT(running_.insert(what.job).second);
+    if (*any_in(0, 8) > 0) later([this, what] { end_command(what.job, exit_code()); });
+    if (*any_in(0, 10) == 0) later([this, what] { tell(LeaseLost{.job = what.job}); });
+  }
+
+  static int exit_code() { return *rc::gen::element(0, 0, 0, 1, kPutBackExit, 139); }
+
+  void end_command(JobNumber job, int code) {
+    if (running_.erase(job) > 0) tell(CommandEnded{.job = job, .exit_code = code});
+  }
+
+  void carry_out(const StopCommand& what) {
+    const bool heeds = what.force == StopCommand::Force::kill || *any_in(0, 2) == 0;
+    if (heeds) later([this, what] { end_command(what.job, 143); });
+  }
+
+  void carry_out(const Land& what) {
+    RC_ASSERT(!std::exchange(finishing_, true));
+    RC_ASSERT(!running_.contains(what.job));
+    later([this, what] {
+      finishing_ = false;
+      const How how =
+          *rc::gen::element(How::landed, How::landed, How::conflicts, How::refused, How::lost);
+      if (how == How::landed) {
+        RC_ASSERT(landed_.insert(held_.at(what.job)).second);
+        held_.erase(what.job);
+      }
+      tell(LandingEnded{.job = what.job, .how = how});
+    });
+  }
+
+  void carry_out(const GiveBack& what) {
+    RC_ASSERT(!std::exchange(finishing_, true));
+    RC_ASSERT(!running_.contains(what.job));
+    later([this, what] {
+      finishing_ = false;
+      const std::string item = held_.at(what.job);
+      held_.erase(what.job);
+      if (what.as == As::failed) ++tries_[item];
+      if (what.as != As::parked) ready_.push_back(item);
+      tell(GaveBack{.job = what.job});
+    });
+  }
+
+  DispatchLimits limits_;
+  Dispatch dispatch_;
+  std::int64_t now_ms_ = 0;
+  std::multimap<std::int64_t, std::function<void()>> pending_;
+  std::deque<std::string> ready_;
+  std::size_t items_ = 0;
+  std::map<JobNumber, std::string> held_;
+  std::map<std::string, std::int64_t> tries_;
+  std::set<std::string> landed_;
+  std::set<JobNumber> running_;
+  std::uint64_t prepared_ = 0;
+  bool preparing_ = false;
+  bool finishing_ = false;
+};
+
+TEST(Dispatch, EndsEveryPreparedItemExactlyOnceWhateverHappens) {
+  EXPECT_PROPERTY(200, 30, [] {
+    DispatchLimits limits{.workers = *any_in<std::size_t>(1, 9),
+                          .commands_max = {},
+                          .tries_max = *any_in<std::int64_t>(1, 4),
+                          .on_failure = OnFailure::requeue,
+                          .timeout_ms = 2000,
+                          .grace_ms = 500};
+    Play(limits, *any_in<std::size_t>(0, 30)).run();
+  });
+}
+
+}  // namespace
+}  // namespace dibs
