@@ -80,12 +80,14 @@ struct Command {
 [[nodiscard]] std::span<const Command> item_exchange_commands();
 [[nodiscard]] std::span<const Command> item_sync_commands();
 [[nodiscard]] std::span<const Command> item_stamp_commands();
+[[nodiscard]] std::span<const Command> item_failure_commands();
 [[nodiscard]] std::span<const Command> landing_commands();
 [[nodiscard]] std::span<const Command> lease_view_commands();
 [[nodiscard]] std::span<const Command> queue_commands();
 [[nodiscard]] std::span<const Command> setup_commands();
 [[nodiscard]] std::span<const Command> worktree_commands();
 [[nodiscard]] std::span<const Command> observe_commands();
+[[nodiscard]] std::span<const Command> run_commands();
 [[nodiscard]] std::span<const Command> demo_commands();
 [[nodiscard]] std::span<const Command> help_commands();
 

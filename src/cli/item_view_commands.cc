@@ -208,13 +208,18 @@ Done run_graph(Invocation& call) {
   return {};
 }
 
-constexpr std::array<Option, 7> kNextOptions{{
+constexpr std::array<Option, 8> kNextOptions{{
     {.name = "--claim", .meaning = "take the lease in the same call"},
     {.name = "--start", .meaning = "take it and make a worktree for it, as `dibs start` does"},
     {.name = "--label",
      .takes = Takes::text,
      .value = "L",
      .meaning = "only those with this label; several: with all of them",
+     .repeats = true},
+    {.name = "--except",
+     .takes = Takes::text,
+     .value = "ITEM",
+     .meaning = "anything but this item, by its whole id",
      .repeats = true},
     {.name = "--explain", .meaning = "say what spoke for it, and for the runners-up"},
     {.name = "--ttl",
@@ -314,6 +319,7 @@ Done run_next(Invocation& call) {
   if (call.args.has("--claim")) request.take = verbs::Next::Take::lease;
   if (call.args.has("--start")) request.take = verbs::Next::Take::worktree;
   request.labels = call.args.texts("--label");
+  request.except = call.args.texts("--except");
   request.ttl_secs = call.args.number("--ttl");
   request.pid = call.args.number("--pid");
   request.reason = call.args.text("--reason").value_or("");

@@ -1,6 +1,7 @@
 #include "cli/terminal.h"
 
 #include <fmt/core.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -42,6 +43,13 @@ std::string colored(bool color, Style style, std::string_view text) {
 }  // namespace
 
 bool is_terminal(int stream) { return ::isatty(stream) == 1; }
+
+WindowSize window_size() {
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0)
+    return {};
+  return {.columns = size.ws_col, .rows = size.ws_row};
+}
 
 bool wants_color(std::string_view choice, int stream, bool no_color, std::string_view term) {
   if (choice == "always") return true;

@@ -2,6 +2,7 @@
 // so that no command has to.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -24,6 +25,7 @@ class Terminal {
   explicit Terminal(TerminalOptions options) : options_(options) {}
 
   [[nodiscard]] bool json() const { return options_.json; }
+  [[nodiscard]] bool quiet() const { return options_.quiet; }
 
   // A line for a person; nothing with --json or --quiet. Foreign text in it must be printable().
   void say(std::string_view line);
@@ -47,5 +49,12 @@ class Terminal {
 [[nodiscard]] bool wants_color(std::string_view choice, int stream, bool no_color,
                                std::string_view term);
 [[nodiscard]] bool is_terminal(int stream);
+
+struct WindowSize {
+  std::size_t columns = 80;
+  std::size_t rows = 24;
+};
+// Of the terminal that we write to, as it is now; 80 by 24 where it does not say.
+[[nodiscard]] WindowSize window_size();
 
 }  // namespace dibs::cli

@@ -21,6 +21,15 @@ Done learn_past(Workspace& workspace, const Weights& weights, AskingWorker& aski
   return field.know_files_of(past->worked_on);
 }
 
+Done strike_out(Field& field, const std::vector<std::string>& items) {
+  for (const std::string& item : items) {
+    const Result<std::optional<std::uint32_t>> number = field.catalog().find(item);
+    if (!number) return fail(number.error());
+    if (number->has_value()) field.strike(**number);
+  }
+  return {};
+}
+
 Error nothing_ready(const Next& request) {
   return {
       .kind = ErrorKind::nothing_ready,
@@ -127,6 +136,7 @@ Result<NextItem> next(Workspace& workspace, const Next& request) {
   if (!catalog) return fail(catalog.error());
   Field field(workspace, *std::move(catalog), request.labels);
   if (Done opened = field.open(); !opened) return fail(opened.error());
+  if (Done struck = strike_out(field, request.except); !struck) return fail(struck.error());
   std::optional<Worker> worker;
   if (asking->has_value()) {
     Done learnt = learn_past(workspace, schedule->weights, **asking, field);

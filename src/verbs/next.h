@@ -19,6 +19,7 @@ struct Next {
   enum class Take { nothing, lease, worktree };
   Take take = Take::nothing;
   std::vector<std::string> labels;
+  std::vector<std::string> except = {};  // ids of items that are not wanted
   std::optional<std::int64_t> ttl_secs;
   std::optional<std::int64_t> pid;
   std::string reason;

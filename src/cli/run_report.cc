@@ -1,0 +1,107 @@
+#include "cli/run_report.h"
+
+#include <fmt/core.h>
+
+#include "base/text.h"
+#include "base/time.h"
+
+namespace dibs::cli {
+
+using What = verbs::RunEvent::What;
+
+namespace {
+
+Style style_of(What what) {
+  switch (what) {
+    case What::landed:
+      return Style::good;
+    case What::failed:
+    case What::parked:
+    case What::lost:
+      return Style::bad;
+    case What::begun:
+    case What::started:
+    case What::put_back:
+    case What::draining:
+    case What::warning:
+      break;
+  }
+  return Style::plain;
+}
+
+std::string_view words_for(What what) {
+  return what == What::put_back ? "put back" : verbs::name_of(what);
+}
+
+std::string seconds(std::int64_t ms) {
+  return fmt::format("{:.1f} s", static_cast<double>(ms) / 1000.0);
+}
+
+}  // namespace
+
+void print_run_event(Terminal& terminal, const verbs::RunEvent& event) {
+  if (event.what == What::warning) {
+    const std::string about = event.item.empty() ? "" : printable(event.item) + ": ";
+    return terminal.warn(about + printable(event.text));
+  }
+  if (event.what == What::draining) {
+    terminal.say("no new items; what runs may finish (once more: stop it)");
+  } else if (event.what == What::begun) {
+    if (!event.text.empty()) terminal.say(event.text);
+  } else {
+    std::string line =
+        fmt::format("{} {}", terminal.styled(style_of(event.what), words_for(event.what)),
+                    printable(event.item));
+    if (event.worker) line += fmt::format(" (worker {})", *event.worker);
+    if (!event.text.empty()) line += ": " + printable(event.text);
+    terminal.say(line);
+  }
+}
+
+void reply_run_event(Terminal& terminal, const verbs::RunEvent& event, std::int64_t unix_ms) {
+  JsonObject json;
+  json.add("event", verbs::name_of(event.what)).add("at", rfc3339(unix_ms));
+  if (!event.item.empty()) json.add("item", event.item);
+  if (event.worker) json.add("worker", std::uint64_t{*event.worker});
+  const char* text = event.what == What::landed    ? "landed_commit"
+                     : event.what == What::started ? "path"
+                                                   : "message";
+  if (!event.text.empty()) json.add(text, event.text);
+  if (event.took_ms > 0) json.add("took_ms", event.took_ms);
+  terminal.reply(json);
+}
+
+void print_run_summary(Terminal& terminal, const verbs::RunSummary& summary) {
+  const DispatchTotals& totals = summary.totals;
+  terminal.say(terminal.styled(
+      Style::strong,
+      fmt::format("{} landed, {} failed, {} parked, {} put back in {}", totals.landed,
+                  totals.failed, totals.parked, totals.put_back, seconds(summary.elapsed_ms))));
+  terminal.say(fmt::format("  {} commands, {} retries, {} conflicts, {} leases lost",
+                           totals.commands, totals.retries, totals.conflicts, totals.lost));
+  terminal.say(fmt::format("  workers were busy {:.1f} % of the time, and waited {} in all",
+                           summary.utilisation() * 100.0, seconds(summary.waiting_ms())));
+}
+
+void reply_run_summary(Terminal& terminal, const verbs::RunSummary& summary) {
+  const DispatchTotals& totals = summary.totals;
+  terminal.reply(JsonObject()
+                     .add("event", "summary")
+                     .add("run", summary.run)
+                     .add("workers", std::uint64_t{summary.workers})
+                     .add("landed", totals.landed)
+                     .add("failed", totals.failed)
+                     .add("parked", totals.parked)
+                     .add("put_back", totals.put_back)
+                     .add("lost", totals.lost)
+                     .add("retries", totals.retries)
+                     .add("conflicts", totals.conflicts)
+                     .add("commands", totals.commands)
+                     .add("elapsed_ms", summary.elapsed_ms)
+                     .add("busy_ms", totals.busy_ms)
+                     .add("waiting_ms", summary.waiting_ms())
+                     .add_raw("utilisation", fmt::format("{:.4f}", summary.utilisation()))
+                     .add("interrupted", summary.interrupted));
+}
+
+}  // namespace dibs::cli
