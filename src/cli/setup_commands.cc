@@ -165,13 +165,18 @@ Done run_recover(Invocation& call) {
           .add("log_repaired", report.log_repaired)
           .add("index_rebuilt", report.index_rebuilt)
           .add("expired_evicted", std::uint64_t{recovered->expired_evicted})
+          .add("run_worktrees_cleared", std::uint64_t{recovered->run_worktrees_cleared})
           .add("temporary_files_removed", std::uint64_t{report.temporary_files_removed})
           .add("damaged_entries", std::uint64_t{report.damaged_entries}));
   for (const std::string& note : report.notes) call.terminal.say(note);
   if (recovered->expired_evicted > 0)
     call.terminal.say(
         fmt::format("{} leases that had ended were removed", recovered->expired_evicted));
-  if (report.notes.empty() && recovered->expired_evicted == 0)
+  if (recovered->run_worktrees_cleared > 0)
+    call.terminal.say(fmt::format("{} worktrees of runs that were killed were cleared up",
+                                  recovered->run_worktrees_cleared));
+  if (report.notes.empty() && recovered->expired_evicted == 0 &&
+      recovered->run_worktrees_cleared == 0)
     call.terminal.say("nothing needed mending");
   return {};
 }

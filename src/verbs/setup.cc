@@ -8,6 +8,7 @@
 #include "verbs/claim.h"
 #include "verbs/leftovers.h"
 #include "verbs/observe.h"
+#include "verbs/run_recovery.h"
 
 namespace dibs::verbs {
 
@@ -280,6 +281,9 @@ Result<Recovered> recover(Workspace& workspace, bool salvage) {
     if (!report) return fail(report.error());
     recovered.report = *std::move(report);
   }
+  const Result<std::size_t> cleared = recover_runs(workspace);
+  if (!cleared) return fail(cleared.error());
+  recovered.run_worktrees_cleared = *cleared;
   const Result<std::size_t> removed = remove_leftovers(workspace);
   if (!removed) return fail(removed.error());
   recovered.report.temporary_files_removed += *removed;

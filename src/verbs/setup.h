@@ -52,6 +52,7 @@ enum class Audience { this_clone, everyone };
 struct Recovered {
   RepairReport report;
   std::size_t expired_evicted = 0;
+  std::size_t run_worktrees_cleared = 0;  // of runs that were killed
 };
 [[nodiscard]] Result<Recovered> recover(Workspace& workspace, bool salvage);
 
