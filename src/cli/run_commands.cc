@@ -153,7 +153,7 @@ constexpr std::array<Command, 1> kCommands{{
      .positionals = kCommandWords,
      .options = kOptions,
      .example =
-         "dibs run --workers 8 --timeout 3600 -- claude -p \"do the item on standard input\"",
+         "dibs run --workers 8 --timeout 3600 -- claude -p \"do the item on stdin\"",
      .run = run_run},
 }};
 
