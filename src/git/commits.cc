@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "git/ref_lookup.h"
 
 namespace dibs {
 
@@ -19,6 +20,9 @@ GitProgram::Call Commits::call(std::vector<std::string> arguments) const {
 Result<std::optional<std::string>> Commits::find(const std::string& revision) const {
   // A word that git could take for an option names no commit.
   if (revision.empty() || revision.starts_with('-')) return std::nullopt;
+  RefAnswer known = look_up_commit(files_, git_dir_, revision);
+  if (known.kind == RefAnswer::Kind::found) return std::move(known.text);
+  if (known.kind == RefAnswer::Kind::absent) return std::nullopt;
   const Result<ProgramEnd> end =
       git_.run(call({"rev-parse", "--verify", "--quiet", revision + "^{commit}"}));
   if (!end) return fail(end.error());
@@ -47,6 +51,9 @@ Result<bool> Commits::is_ancestor(const std::string& ancestor,
 }
 
 Result<std::optional<std::string>> Commits::symbolic(const std::string& ref) const {
+  RefAnswer known = look_up_symbolic(files_, git_dir_, ref);
+  if (known.kind == RefAnswer::Kind::found) return std::move(known.text);
+  if (known.kind == RefAnswer::Kind::absent) return std::nullopt;
   const Result<ProgramEnd> end = git_.run(call({"symbolic-ref", "--quiet", ref}));
   if (!end) return fail(end.error());
   if (!end->succeeded()) return std::nullopt;
@@ -55,9 +62,13 @@ Result<std::optional<std::string>> Commits::symbolic(const std::string& ref) con
 
 Result<bool> Commits::all_reachable(const std::vector<std::string>& commits,
                                     const std::vector<std::string>& staying) const {
-  if (commits.empty()) return true;
+  std::vector<std::string> asked = commits;
+  std::erase_if(asked, [&](const std::string& commit) {
+    return std::ranges::find(staying, commit) != staying.end();
+  });
+  if (asked.empty()) return true;
   std::vector<std::string> arguments{"rev-list", "--max-count=1"};
-  arguments.insert(arguments.end(), commits.begin(), commits.end());
+  arguments.insert(arguments.end(), asked.begin(), asked.end());
   arguments.emplace_back("--not");
   arguments.insert(arguments.end(), staying.begin(), staying.end());
   const Result<std::string> left = git_.output_of(call(arguments), ErrorKind::internal);

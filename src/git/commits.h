@@ -1,4 +1,5 @@
-// Questions about commits and branches of one repository, answered by git.
+// Questions about commits and branches of one repository, answered by git, or from its files where
+// those tell.
 #pragma once
 
 #include <optional>
@@ -7,13 +8,15 @@
 
 #include "base/result.h"
 #include "git/git_program.h"
+#include "sys/file_system.h"
 
 namespace dibs {
 
 class Commits {
  public:
   // `git_dir` decides what HEAD is: a linked worktree has one of its own.
-  Commits(const GitProgram& git, std::string git_dir) : git_(git), git_dir_(std::move(git_dir)) {}
+  Commits(FileSystem& files, const GitProgram& git, std::string git_dir)
+      : files_(files), git_(git), git_dir_(std::move(git_dir)) {}
 
   // The commit that a branch, tag, abbreviation or HEAD stands for; nothing when there is none.
   [[nodiscard]] Result<std::optional<std::string>> find(const std::string& revision) const;
@@ -32,6 +35,7 @@ class Commits {
  private:
   [[nodiscard]] GitProgram::Call call(std::vector<std::string> arguments) const;
 
+  FileSystem& files_;
   const GitProgram& git_;
   std::string git_dir_;
 };

@@ -1,6 +1,7 @@
 #include "git/merging.h"
 
 #include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -95,6 +96,9 @@ Result<std::string> Merging::commit(const NewCommit& commit) const {
 
 Result<std::string> Merging::with_trailers(const std::string& message,
                                            const MergeRequest& request) const {
+  // One line has no trailers yet that git would have to look for.
+  if (!contains(trim(message), "\n"))
+    return fmt::format("{}\n\n{}\n", trim(message), fmt::join(request.trailers, "\n"));
   std::vector<std::string> arguments{"interpret-trailers", "--if-exists", "replace"};
   for (const std::string& trailer : request.trailers)
     arguments.insert(arguments.end(), {"--trailer", trailer});

@@ -191,7 +191,7 @@ Result<NewWorktree> place_for(const Surroundings& around, Worktrees& worktrees,
   const RescueNote& note = rescued.note;
   NewWorktree place{.path = {}, .branch = {}, .base = note.head, .files = NewWorktree::Files::none};
   if (note.head.empty()) place.base = rescued.commit;
-  const Commits commits(around.git, around.common_dir);
+  const Commits commits(around.files, around.git, around.common_dir);
   const std::string wanted =
       note.branch.empty() && note.head.empty() ? std::string("rescued") : note.branch;
   if (wanted.empty()) return place;

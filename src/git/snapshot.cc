@@ -59,7 +59,7 @@ class Keeper {
   bool in_submodule() const { return request_.depth > 0; }
 
   Done look_at_commits() {
-    const Commits commits(around_.git, worktree_.git_dir);
+    const Commits commits(around_.files, around_.git, worktree_.git_dir);
     const Result<std::optional<std::string>> head = commits.find("HEAD");
     if (!head) return fail(head.error());
     note_.head = head->value_or("");
@@ -77,6 +77,7 @@ class Keeper {
 
   // Those that go with the worktree: its private ones, and all of a submodule's own.
   Done look_at_refs() {
+    if (!in_submodule() && has_no_refs_of_its_own()) return {};
     std::vector<std::string> arguments{
         "for-each-ref", "--format=%(objecttype) %(objectname) %(refname)", "refs/worktree/"};
     if (in_submodule()) arguments.insert(arguments.end(), {"refs/heads/", "refs/stash"});
@@ -99,16 +100,24 @@ class Keeper {
     return {};
   }
 
+  // They are never packed; only another kind of storage could have them elsewhere.
+  bool has_no_refs_of_its_own() const {
+    return !is_there(worktree_.git_dir + "/refs/worktree") &&
+           !is_there(worktree_.common_dir + "/reftable");
+  }
+
   Done look_at_files() {
     const Result<std::string> listing = index_listing(around_.git, tree_for_index());
     if (!listing) return fail(listing.error());
     listing_ = *listing;
     entries_ = parse_index_listing(listing_);
     if (!has_files()) return {};
-    const Result<Uncommitted> changes = uncommitted_in(around_.files, around_.git, worktree_);
+    const Result<Uncommitted> changes =
+        uncommitted_in(around_.files, around_.git, worktree_, entries_);
     if (!changes) return fail(changes.error());
     note_.tracked = changes->tracked.count;
     note_.untracked = changes->untracked.count;
+    if (note_.untracked == 0) return {};
     Result<std::vector<std::string>> untracked = untracked_paths(around_.git, worktree_);
     if (!untracked) return fail(untracked.error());
     untracked_ = *std::move(untracked);
@@ -200,7 +209,8 @@ class Keeper {
   Result<bool> is_needed() const {
     if (note_.tracked + note_.untracked > 0 || !note_.submodules.empty()) return true;
     const std::string& where = in_submodule() ? worktree_.git_dir : worktree_.common_dir;
-    const Result<bool> safe = Commits(around_.git, where).all_reachable(loose_, request_.staying);
+    const Result<bool> safe =
+        Commits(around_.files, around_.git, where).all_reachable(loose_, request_.staying);
     if (!safe) return fail(safe.error());
     return !*safe;
   }

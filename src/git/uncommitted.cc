@@ -134,17 +134,21 @@ Result<std::vector<std::string>> untracked_paths(const GitProgram& git,
 
 Result<Uncommitted> uncommitted_in(FileSystem& files, const GitProgram& git,
                                    const Repository& worktree) {
+  const Result<std::string> listing = index_listing(git, worktree);
+  if (!listing) return fail(listing.error());
+  return uncommitted_in(files, git, worktree, parse_index_listing(*listing));
+}
+
+Result<Uncommitted> uncommitted_in(FileSystem& files, const GitProgram& git,
+                                   const Repository& worktree, std::vector<IndexEntry> entries) {
   const Result<std::string> status = git.output_of(
       whole_tree_call(worktree, {"status", "--porcelain=v2", "-z", "--untracked-files=all",
                                  "--ignore-submodules=none", "--no-renames"}),
       ErrorKind::internal);
   if (!status) return fail(status.error());
   Uncommitted changes = parse_status(*status);
-  const Result<std::string> listing = index_listing(git, worktree);
-  if (!listing) return fail(listing.error());
-  std::vector<IndexEntry> hidden = parse_index_listing(*listing);
-  std::erase_if(hidden, [](const IndexEntry& entry) { return !entry.hidden(); });
-  const Result<std::string> differing = look_at(files, git, worktree, hidden);
+  std::erase_if(entries, [](const IndexEntry& entry) { return !entry.hidden(); });
+  const Result<std::string> differing = look_at(files, git, worktree, entries);
   if (!differing) return fail(differing.error());
   for (const std::string_view path : split(*differing, '\0')) {
     if (!path.empty()) changes.tracked.add(path);

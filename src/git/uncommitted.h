@@ -31,6 +31,11 @@ struct Uncommitted {
 // assume-unchanged or skip-worktree that are there and differ.
 [[nodiscard]] Result<Uncommitted> uncommitted_in(FileSystem& files, const GitProgram& git,
                                                  const Repository& worktree);
+struct IndexEntry;
+// The same for whoever has the index listed already.
+[[nodiscard]] Result<Uncommitted> uncommitted_in(FileSystem& files, const GitProgram& git,
+                                                 const Repository& worktree,
+                                                 std::vector<IndexEntry> entries);
 
 /// One entry of an index, as `git ls-files --stage -v` tells it.
 struct IndexEntry {

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "git/commits.h"
+#include "git/ref_lookup.h"
 #include "git/worktree_identity.h"
 
 namespace dibs {
@@ -42,6 +43,16 @@ std::string without_final_slashes(std::string path) {
   return path;
 }
 
+Result<bool> is_branch_name(const Surroundings& around, const std::string& name) {
+  if (is_plain_branch_name(name)) return true;
+  const Result<ProgramEnd> end =
+      around.git.run({.git_dir = around.common_dir,
+                      .arguments = {"check-ref-format", "refs/heads/" + name},
+                      .input = {}});
+  if (!end) return fail(end.error());
+  return end->succeeded() && !name.starts_with('-');
+}
+
 std::vector<std::string> add_arguments(const NewWorktree& request) {
   std::vector<std::string> arguments{"worktree", "add", "--quiet"};
   if (request.files == NewWorktree::Files::none) arguments.emplace_back("--no-checkout");
@@ -61,18 +72,15 @@ std::vector<std::string> add_arguments(const NewWorktree& request) {
 
 Done Worktrees::check_branch(const NewWorktree& request) {
   if (request.branch.empty()) return {};
-  const Result<ProgramEnd> valid =
-      around_.git.run({.git_dir = around_.common_dir,
-                       .arguments = {"check-ref-format", "refs/heads/" + request.branch},
-                       .input = {}});
+  const Result<bool> valid = is_branch_name(around_, request.branch);
   if (!valid) return fail(valid.error());
-  if (!valid->succeeded() || request.branch.starts_with('-')) {
+  if (!*valid) {
     return fail(ErrorKind::usage,
                 fmt::format("'{}' cannot be a branch's name", printable(request.branch)),
                 "choose another one: dibs worktree add --branch NAME");
   }
   const Result<std::optional<std::string>> there =
-      Commits(around_.git, around_.common_dir).find("refs/heads/" + request.branch);
+      Commits(around_.files, around_.git, around_.common_dir).find("refs/heads/" + request.branch);
   if (!there) return fail(there.error());
   const bool is_new = !request.base.empty();
   if (there->has_value() != is_new) return {};

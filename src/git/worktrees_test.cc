@@ -45,7 +45,7 @@ class WorktreesTest : public testing::Test {
   }
   Worktrees worktrees() { return Worktrees(around()); }
   Rescue rescue() { return Rescue(around()); }
-  std::string head() { return Commits(git_, repo_ + "/.git").resolve("main").value_or(""); }
+  std::string head() { return Commits(files_, git_, repo_ + "/.git").resolve("main").value_or(""); }
   Repository add(const std::string& branch) {
     const Result<Repository> made =
         worktrees().add({.path = temp_ / branch, .branch = branch, .base = head()});
@@ -170,7 +170,7 @@ TEST_F(WorktreesTest, ReadsAnIndexListing) {
 TEST_F(WorktreesTest, ResolvesAndComparesCommits) {
   const Repository one = add("one");
   ASSERT_TRUE(run_git(one.root, {"commit", "-q", "--allow-empty", "-m", "more"}));
-  const Commits commits(git_, one.git_dir);
+  const Commits commits(files_, git_, one.git_dir);
   const std::string tip = commits.resolve("HEAD").value();
   EXPECT_NE(tip, head());
   EXPECT_EQ(commits.resolve("main").value(), head());
@@ -200,7 +200,7 @@ TEST_F(WorktreesTest, KeepsCommitsOfABranchThatGoesToo) {
   const auto kept =
       rescue().snapshot(one, {.label = "one", .why = "test", .going = {"refs/heads/one"}});
   ASSERT_TRUE(kept && kept->has_value());
-  EXPECT_EQ((*kept)->note.head, Commits(git_, one.git_dir).resolve("HEAD").value());
+  EXPECT_EQ((*kept)->note.head, Commits(files_, git_, one.git_dir).resolve("HEAD").value());
 }
 
 TEST_F(WorktreesTest, TouchesNeitherFilesNorIndex) {

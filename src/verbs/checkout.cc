@@ -62,26 +62,28 @@ std::optional<std::size_t> differences(const Surroundings& around, const Reposit
 
 // Which commit the files are at, when the branch may have moved several times without them: the one
 // that the index is nearest to. Whatever else is in the index, the user put there.
-std::optional<std::string> where_files_are(const Surroundings& around, const Repository& checkout,
-                                           const std::string& tip) {
+std::string where_files_are(const Surroundings& around, const Repository& checkout,
+                            const std::string& before, const std::string& tip) {
   constexpr int kBehindMax = 64;
+  // Nearly always, and then nothing else needs to be asked.
+  if (before != tip && differences(around, checkout, before) == 0) return before;
   const Result<std::string> out = around.git.output_of(
       {.git_dir = checkout.git_dir,
        .arguments = {"rev-list", "--first-parent", fmt::format("--max-count={}", kBehindMax), tip},
        .input = {}},
       ErrorKind::internal);
-  if (!out) return std::nullopt;
+  if (!out) return before;
   std::optional<std::string> nearest;
   std::size_t least = 0;
   for (const std::string_view commit : split(trim(*out), '\n')) {
     const auto count = differences(around, checkout, std::string(commit));
-    if (!count) return std::nullopt;
+    if (!count) return before;
     if (nearest && *count >= least) continue;
     nearest = commit;
     least = *count;
     if (least == 0) break;
   }
-  return nearest;
+  return nearest.value_or(before);
 }
 
 // The branch moved under it. git's two-tree merge carries changes that are not in the way; if some
@@ -89,12 +91,17 @@ std::optional<std::string> where_files_are(const Surroundings& around, const Rep
 std::optional<std::string> follow(const Surroundings& around, const Repository& checkout,
                                   const Target& target) {
   const Result<std::optional<std::string>> tip =
-      Commits(around.git, around.common_dir).find("refs/heads/" + target.branch);
+      Commits(around.files, around.git, around.common_dir).find("refs/heads/" + target.branch);
   if (!tip || !tip->has_value()) return std::nullopt;
-  (void)run_in(around, checkout, {"update-index", "-q", "--refresh"});
-  const std::string at = where_files_are(around, checkout, **tip).value_or(target.commit);
+  const std::string at = where_files_are(around, checkout, target.commit, **tip);
   if (at == **tip) return std::nullopt;
-  const Ran moved = run_in(around, checkout, {"read-tree", "-m", "-u", at, **tip});
+  const std::vector<std::string> move{"read-tree", "-m", "-u", at, **tip};
+  Ran moved = run_in(around, checkout, move);
+  if (moved == Ran::failed) {
+    // Perhaps only because files look changed that were merely touched.
+    (void)run_in(around, checkout, {"update-index", "-q", "--refresh"});
+    moved = run_in(around, checkout, move);
+  }
   if (moved == Ran::done) return std::nullopt;
   (void)run_in(around, checkout,
                {"update-ref", "--no-deref", "-m", "dibs: left where it was", "HEAD", at});
@@ -106,7 +113,7 @@ std::optional<std::string> follow(const Surroundings& around, const Repository& 
 std::optional<std::string> catch_up(const Surroundings& around, const Target& target,
                                     const std::string& commit) {
   const std::string ref = "refs/heads/" + target.branch;
-  const Commits commits(around.git, around.common_dir);
+  const Commits commits(around.files, around.git, around.common_dir);
   const Result<std::optional<std::string>> own = commits.find(ref);
   if (!own || !own->has_value()) return std::nullopt;
   const Result<bool> lags = commits.is_ancestor(**own, commit);

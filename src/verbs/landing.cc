@@ -67,7 +67,7 @@ Result<std::optional<RemovedWorktree>> remove_site(Workspace& workspace, const S
                                                    const WorkSite& site, const KeepRequest& keep) {
   if (!is_ours(workspace, site)) return std::nullopt;
   const Result<std::string> head =
-      Commits(around.git, site.worktree.repository.git_dir).resolve("HEAD");
+      Commits(around.files, around.git, site.worktree.repository.git_dir).resolve("HEAD");
   if (!head) return fail(head.error());
   Rescue rescue(around);
   Result<RemovedWorktree> removed = Worktrees(around).remove(site.worktree, rescue, keep);
@@ -205,7 +205,8 @@ Result<RefMove> target_move(Workspace& workspace, const WorkSite& site, const At
   const std::string branch = "refs/heads/" + attempt.target.branch;
   // A fresh clone may have the remote's branch alone, and its own begins with this.
   const Result<std::optional<std::string>> own =
-      Commits(workspace.system().git, site.worktree.repository.common_dir).find(branch);
+      Commits(workspace.system().files, workspace.system().git, site.worktree.repository.common_dir)
+          .find(branch);
   if (!own) return fail(own.error());
   const bool begins = attempt.target.remote.empty() && !own->has_value();
   return RefMove{
@@ -354,7 +355,7 @@ Result<Landed> land(Workspace& workspace, const Land& request) {
   if (!site) return fail(site.error());
   if (!site->lease) return land_again(workspace, *around, *site, request);
   const Result<std::string> head =
-      Commits(around->git, site->worktree.repository.git_dir).resolve("HEAD");
+      Commits(around->files, around->git, site->worktree.repository.git_dir).resolve("HEAD");
   if (!head) return fail(head.error());
   Landed landed{.item = site->item.key(), .path = site->worktree.repository.root};
   const Result<Uncommitted> left =

@@ -87,8 +87,9 @@ Result<Plan> plan_for(Workspace& workspace, const Start& request, const Resource
   if (!usual) return fail(usual.error());
   const Result<std::string> wanted = planned_branch(workspace, item, own);
   if (!wanted) return fail(wanted.error());
-  const Result<std::string> branch =
-      free_branch(Commits(workspace.system().git, (*repository)->common_dir), *wanted);
+  const Result<std::string> branch = free_branch(
+      Commits(workspace.system().files, workspace.system().git, (*repository)->common_dir),
+      *wanted);
   if (!branch) return fail(branch.error());
   Plan plan{.item = item,
             .target = *target,

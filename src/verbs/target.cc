@@ -77,7 +77,8 @@ Result<Search> search_of(Workspace& workspace) {
   if (!settings) return fail(settings.error());
   return Search{.workspace = workspace,
                 .repository = **repository,
-                .commits = Commits(workspace.system().git, (*repository)->common_dir),
+                .commits = Commits(workspace.system().files, workspace.system().git,
+                                   (*repository)->common_dir),
                 .wanted = std::string((*settings)->text("landing.target")),
                 .remote = std::string((*settings)->text("store.remote")),
                 .on_remote = (*settings)->text("store.kind") == "git"};
@@ -161,7 +162,7 @@ Result<std::string> fetched(const Surroundings& around, const std::string& remot
   if (!end->succeeded() && contains(end->err, "couldn't find remote ref"))
     return fail(no_commit(branch));
   if (!end->succeeded()) return fail(unreachable(remote, *end));
-  return Commits(around.git, around.common_dir).resolve(ref);
+  return Commits(around.files, around.git, around.common_dir).resolve(ref);
 }
 
 Result<Target> remote_target(const Search& search, const Surroundings& around) {

@@ -68,7 +68,7 @@ Result<Wanted> wanted_by(Workspace& workspace, const WorktreeAdd& request) {
 Result<Target> start_of(Workspace& workspace, const Surroundings& around,
                         const std::string& branch) {
   const Result<std::optional<std::string>> there =
-      Commits(around.git, around.common_dir).find("refs/heads/" + branch);
+      Commits(around.files, around.git, around.common_dir).find("refs/heads/" + branch);
   if (!there) return fail(there.error());
   if (there->has_value()) return Target{.branch = {}, .commit = **there, .remote = {}};
   return find_target(workspace);
