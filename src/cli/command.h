@@ -81,6 +81,7 @@ struct Command {
 [[nodiscard]] std::span<const Command> item_sync_commands();
 [[nodiscard]] std::span<const Command> item_stamp_commands();
 [[nodiscard]] std::span<const Command> item_failure_commands();
+[[nodiscard]] std::span<const Command> conflict_commands();
 [[nodiscard]] std::span<const Command> landing_commands();
 [[nodiscard]] std::span<const Command> lease_view_commands();
 [[nodiscard]] std::span<const Command> queue_commands();

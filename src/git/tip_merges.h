@@ -1,0 +1,73 @@
+// Which of many branches would conflict with each other, found before anybody merges. Nothing that
+// git makes on the way stays: its objects go to a scratch directory.
+//
+//   TipMerges merges(git, common_dir, scratch_parent);
+//   Result<TipSurvey> survey = merges.survey(tips, pairs);
+//
+// Pairs whose changes cannot meet are told apart by their paths; the others are merged by one
+// resident `git merge-tree --stdin`.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "git/changed_paths.h"
+#include "git/fork_points.h"
+#include "git/git_program.h"
+
+namespace dibs {
+
+inline constexpr std::size_t kTipsMax = 500;
+inline constexpr std::size_t kHistoryMax = 100'000;  // commits; of longer ones git is asked
+
+struct Collision {
+  TipPair pair;
+  std::vector<std::string> files;
+
+  friend bool operator==(const Collision&, const Collision&) = default;
+};
+
+struct TipSurvey {
+  std::vector<Collision> collisions;  // in the order of the pairs
+  std::size_t merged = 0;             // pairs that git was asked to merge
+};
+
+class TipMerges {
+ public:
+  // `scratch_parent` is a directory to make one in.
+  TipMerges(const GitProgram& git, std::string common_dir, std::string scratch_parent)
+      : git_(git), common_dir_(std::move(common_dir)), scratch_parent_(std::move(scratch_parent)) {}
+
+  // Tips are commits, at most kTipsMax.
+  [[nodiscard]] Result<TipSurvey> survey(const std::vector<std::string>& tips,
+                                         const std::vector<TipPair>& pairs) const;
+  // By git alone, pair by pair.
+  [[nodiscard]] Result<std::vector<Collision>> merge(const std::vector<std::string>& tips,
+                                                     const std::vector<TipPair>& pairs) const;
+
+ private:
+  [[nodiscard]] Result<std::vector<HistoryCommit>> history(
+      const std::vector<std::string>& tips) const;
+  [[nodiscard]] Result<std::vector<TipPair>> that_may_collide(
+      const std::vector<std::string>& tips, const std::vector<TipPair>& pairs) const;
+  struct Stretch {
+    std::string from;
+    std::string to;
+
+    friend auto operator<=>(const Stretch&, const Stretch&) = default;
+  };
+  [[nodiscard]] Result<std::vector<ChangedPaths>> changes(
+      const std::vector<Stretch>& stretches) const;
+
+  const GitProgram& git_;
+  std::string common_dir_;
+  std::string scratch_parent_;
+};
+
+// What `git merge-tree --stdin --name-only --no-messages` says about these pairs.
+[[nodiscard]] Result<std::vector<Collision>> parse_merges(std::string_view out,
+                                                          const std::vector<TipPair>& pairs);
+
+}  // namespace dibs

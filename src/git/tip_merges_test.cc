@@ -1,0 +1,205 @@
+// What is skipped is held against real git, on random branches that rename files and folders, turn
+// files into folders and merge each other.
+#include "git/tip_merges.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+#include "base/text.h"
+#include "sys/programs.h"
+#include "testing/property.h"
+#include "testing/temp_directory.h"
+
+namespace dibs {
+namespace {
+
+using namespace std::string_literals;
+using Tree = std::map<std::string, std::string>;
+
+constexpr std::size_t kTips = 8;
+
+std::vector<TipPair> all_pairs(std::size_t tips) {
+  std::vector<TipPair> pairs;
+  for (std::size_t a = 0; a < tips; ++a) {
+    for (std::size_t b = a + 1; b < tips; ++b) pairs.push_back({a, b});
+  }
+  return pairs;
+}
+
+/// Random branches, as input for `git fast-import`.
+class RandomHistory {
+ public:
+  explicit RandomHistory(std::uint64_t seed) : engine_(seed) {
+    Tree tree;
+    for (int i = 0; i < 14; ++i) tree[path()] = text();
+    commit(tree, {});
+    for (int i = 0; i < 3; ++i) grow(commits_.size() - 1);  // the target goes on
+    for (std::size_t tip = 0; tip < kTips; ++tip) {
+      std::size_t at = below(commits_.size());
+      for (std::size_t i = 0; i <= below(3); ++i) at = grow(at);
+      script_ += fmt::format("reset refs/heads/t{}\nfrom :{}\n\n", tip, at + 1);
+    }
+  }
+  [[nodiscard]] const std::string& script() const { return script_; }
+
+ private:
+  std::size_t below(std::size_t end) { return engine_() % end; }
+  std::string path() {
+    static constexpr std::array<const char*, 9> kFolders{"",     "",     "a/",   "a/", "b/",
+                                                         "a/c/", "b/c/", "d/e/", "f0/"};
+    return kFolders[below(kFolders.size())] + fmt::format("f{}", below(6));
+  }
+  std::string text() {
+    std::string lines;
+    for (int i = 0; i < 12; ++i) lines += fmt::format("{}\n", engine_() % 100'000);
+    return lines;
+  }
+  std::string any_path(const Tree& tree) {
+    return std::next(tree.begin(), static_cast<std::ptrdiff_t>(below(tree.size())))->first;
+  }
+  // Whatever a path would stand in the way of goes.
+  static void put(Tree& tree, const std::string& path, std::string text) {
+    std::erase_if(tree, [&](const auto& entry) {
+      return entry.first.starts_with(path + "/") || path.starts_with(entry.first + "/");
+    });
+    tree[path] = std::move(text);
+  }
+  void move_folder(Tree& tree) {
+    const std::string from = "abdf"s.substr(below(4), 1) + (below(2) == 0 ? "/c/" : "/");
+    const std::string to = fmt::format("new{}/", below(3));
+    Tree moved;
+    for (const auto& [path, text] : tree) {
+      const bool inside = path.starts_with(from);
+      put(moved, inside ? to + path.substr(from.size()) : path, text);
+    }
+    tree = moved;
+  }
+  void edit(Tree& tree) {
+    const std::string at = any_path(tree);
+    std::string& text = tree[at];
+    text.insert(text.find('\n', below(text.size() / 2)) + 1, fmt::format("new {}\n", below(50)));
+  }
+  void change(Tree& tree) {
+    switch (below(7)) {
+      case 0:
+        return put(tree, path(), text());
+      case 1:
+        return move_folder(tree);
+      case 2: {
+        const std::string from = any_path(tree);
+        const std::string moved = tree[from];
+        tree.erase(from);
+        return put(tree, path(), moved);
+      }
+      case 3:
+        if (tree.size() > 3) tree.erase(any_path(tree));
+        return;
+      default:
+        return edit(tree);
+    }
+  }
+  std::size_t grow(std::size_t at) {
+    Tree tree = commits_[at];
+    std::vector<std::size_t> parents{at};
+    for (std::size_t i = 0; i <= below(2); ++i) change(tree);
+    if (below(8) == 0) parents.push_back(below(commits_.size()));
+    return commit(tree, parents);
+  }
+  std::size_t commit(const Tree& tree, const std::vector<std::size_t>& parents) {
+    script_ += fmt::format("commit refs/heads/all\nmark :{}\ncommitter C <c@d> {} +0000\ndata 0\n",
+                           commits_.size() + 1, 1'700'000'000 + commits_.size());
+    for (std::size_t i = 0; i < parents.size(); ++i)
+      script_ += fmt::format("{} :{}\n", i == 0 ? "from" : "merge", parents[i] + 1);
+    script_ += "deleteall\n";
+    for (const auto& [path, text] : tree)
+      script_ += fmt::format("M 100644 inline {}\ndata {}\n{}\n", path, text.size(), text);
+    commits_.push_back(tree);
+    return commits_.size() - 1;
+  }
+
+  std::mt19937_64 engine_;
+  std::vector<Tree> commits_;
+  std::string script_;
+};
+
+class TipMergesTest : public testing::Test {
+ protected:
+  std::string ask(const std::string& git_dir, const std::vector<std::string>& arguments,
+                  std::string_view input = {}) {
+    const Result<std::string> out = git_.output_of(
+        {.git_dir = git_dir, .arguments = arguments, .input = input}, ErrorKind::internal);
+    EXPECT_TRUE(out) << out.error().message;
+    return std::string(trim(out.value_or("")));
+  }
+  std::string import(const TempDirectory& temp, const std::string& script) {
+    std::string git_dir = temp / "repo.git";
+    make_directories(git_dir);
+    ask(git_dir, {"init", "-q", "--bare"});
+    ask(git_dir, {"fast-import", "--quiet", "--force"}, script);
+    return git_dir;
+  }
+  std::vector<std::string> tips_in(const std::string& git_dir) {
+    std::vector<std::string> tips;
+    for (std::size_t i = 0; i < kTips; ++i)
+      tips.push_back(ask(git_dir, {"rev-parse", fmt::format("refs/heads/t{}", i)}));
+    return tips;
+  }
+
+  PosixPrograms programs_;
+  GitProgram git_{programs_, [] {
+                    return std::vector<std::string>{"PATH=/usr/bin:/bin", "HOME=/nonexistent"};
+                  }};
+};
+
+TEST_F(TipMergesTest, WhatIsSkippedGitMergesWithoutAConflict) {
+  std::size_t pairs = 0;
+  std::size_t merged = 0;
+  std::size_t collisions = 0;
+  EXPECT_PROPERTY(25, 30, [&] {
+    const TempDirectory temp;
+    const RandomHistory history(*any_in<std::uint64_t>(0, UINT32_MAX));
+    const std::string git_dir = import(temp, history.script());
+    const std::vector<std::string> tips = tips_in(git_dir);
+    const TipMerges merges(git_, git_dir, temp.path());
+    const Result<TipSurvey> survey = merges.survey(tips, all_pairs(kTips));
+    const Result<std::vector<Collision>> by_git = merges.merge(tips, all_pairs(kTips));
+    RC_ASSERT(survey.has_value());
+    RC_ASSERT(by_git.has_value());
+    RC_ASSERT(survey->collisions == *by_git);
+    pairs += all_pairs(kTips).size();
+    merged += survey->merged;
+    collisions += by_git->size();
+  });
+  EXPECT_LT(merged, pairs) << "nothing was skipped";
+  EXPECT_GT(collisions, 0U);
+}
+
+TEST_F(TipMergesTest, LeavesNoObjectsBehind) {
+  const TempDirectory temp;
+  const std::string git_dir = import(temp, RandomHistory(7).script());
+  const std::string before = ask(git_dir, {"count-objects", "-v"});
+  ASSERT_TRUE(TipMerges(git_, git_dir, temp.path()).merge(tips_in(git_dir), all_pairs(kTips)));
+  EXPECT_EQ(ask(git_dir, {"count-objects", "-v"}), before);
+}
+
+TEST(ParseMerges, ReadsPathsOfThoseThatConflict) {
+  const std::string out = "0\0tree\0a\0b c\0\0001\0tree\0\0000\0tree\0\0"s;
+  const auto parsed = parse_merges(out, {{0, 1}, {0, 2}, {1, 2}});
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(*parsed, (std::vector<Collision>{{.pair = {0, 1}, .files = {"a", "b c"}},
+                                             {.pair = {1, 2}, .files = {}}}));
+}
+
+TEST(ParseMerges, RefusesWhatWasCutShort) {
+  const std::string out = "0\0tree\0a\0b c\0\0001\0tree\0\0"s;
+  const std::vector<TipPair> pairs{{0, 1}, {0, 2}};
+  ASSERT_TRUE(parse_merges(out, pairs));
+  for (std::size_t size = 0; size < out.size(); ++size)
+    EXPECT_FALSE(parse_merges(out.substr(0, size), pairs)) << size;
+}
+
+}  // namespace
+}  // namespace dibs
