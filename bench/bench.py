@@ -8,6 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from conflict_bench import ConflictBench
 from git_bench import GitBench
 from item_bench import ItemBench
 from measure import Sample, Stopwatch, expect, quietly, row, time_row
@@ -210,7 +211,7 @@ def main():
     parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds: a first look, not a verdict")
     parser.add_argument("--check", action="store_true", help="exit 1 when a limit is missed")
-    parser.add_argument("--only", choices=["local", "git", "items"], help="leave the other rows out")
+    parser.add_argument("--only", choices=["local", "git", "items", "conflicts"], help="leave the other rows out")
     parser.add_argument("--dir", type=Path, help="measure on the file system of this directory (default: the build's)")
     options = parser.parse_args()
 
@@ -224,7 +225,7 @@ def main():
         rows = []
         if options.only in (None, "local"):
             rows += bench.all_rows()
-        for name, kind in (("git", GitBench), ("items", ItemBench)):
+        for name, kind in (("git", GitBench), ("items", ItemBench), ("conflicts", ConflictBench)):
             if options.only in (None, name):
                 rows += kind(bench.dibs, bench.watch.program, scratch, bench.rounds).all_rows()
     finally:

@@ -6,11 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <map>
-#include <random>
 
 #include "base/text.h"
 #include "sys/programs.h"
 #include "testing/property.h"
+#include "testing/seeded_random.h"
 #include "testing/temp_directory.h"
 
 namespace dibs {
@@ -32,7 +32,7 @@ std::vector<TipPair> all_pairs(std::size_t tips) {
 /// Random branches, as input for `git fast-import`.
 class RandomHistory {
  public:
-  explicit RandomHistory(std::uint64_t seed) : engine_(seed) {
+  explicit RandomHistory(std::uint64_t seed) : random_(seed) {
     Tree tree;
     for (int i = 0; i < 14; ++i) tree[path()] = text();
     commit(tree, {});
@@ -46,7 +46,7 @@ class RandomHistory {
   [[nodiscard]] const std::string& script() const { return script_; }
 
  private:
-  std::size_t below(std::size_t end) { return engine_() % end; }
+  std::size_t below(std::size_t end) { return random_.below(end); }
   std::string path() {
     static constexpr std::array<const char*, 9> kFolders{"",     "",     "a/",   "a/", "b/",
                                                          "a/c/", "b/c/", "d/e/", "f0/"};
@@ -54,7 +54,7 @@ class RandomHistory {
   }
   std::string text() {
     std::string lines;
-    for (int i = 0; i < 12; ++i) lines += fmt::format("{}\n", engine_() % 100'000);
+    for (int i = 0; i < 12; ++i) lines += fmt::format("{}\n", below(100'000));
     return lines;
   }
   std::string any_path(const Tree& tree) {
@@ -120,7 +120,7 @@ class RandomHistory {
     return commits_.size() - 1;
   }
 
-  std::mt19937_64 engine_;
+  SeededRandom random_;
   std::vector<Tree> commits_;
   std::string script_;
 };
