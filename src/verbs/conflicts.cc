@@ -40,7 +40,7 @@ Result<std::string> tip_of(Workspace& workspace, RefFiles& refs, const Repositor
     if (!commit || commit->empty() || is_commit(*commit)) return commit;
   }
   const Result<std::optional<std::string>> found =
-      Commits(workspace.system().git, worktree.git_dir).find("HEAD");
+      Commits(workspace.system().files, workspace.system().git, worktree.git_dir).find("HEAD");
   if (!found) return fail(found.error());
   return found->value_or("");
 }
