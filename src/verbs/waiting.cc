@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "verbs/heartbeat.h"
+#include "verbs/item_failure.h"
 
 namespace dibs::verbs {
 
@@ -37,6 +38,7 @@ class InLine {
   [[nodiscard]] Result<Grants> take_or_wait(std::int64_t deadline_ms);
   [[nodiscard]] Done pause(std::int64_t deadline_ms);
   [[nodiscard]] Done keep_alive();
+  void tell_of_eviction(const HeldLease& held);
   void watch_whose_turn_it_is();
   void leave(const std::string& why);
   [[nodiscard]] Error timed_out(std::int64_t most_ms, const Error& last) const;
@@ -63,11 +65,22 @@ Done InLine::join() {
   sign_due_ms_ = now_ms() + kSignEveryMs;
   if (settled->reply.must_give_way)
     return fail(gives_way(in_words(settled->reply.deadlocks.back())));
-  for (const HeldLease& held : settled->reply.evicted) {
-    workspace_.warn(fmt::format("{} was in a deadlock with this, and has lost {}",
-                                printable(held.lease.session.text), printable(held.resource.text)));
-  }
+  for (const HeldLease& held : settled->reply.evicted) tell_of_eviction(held);
   return {};
+}
+
+// Its item is there for others again, with one try more.
+void InLine::tell_of_eviction(const HeldLease& held) {
+  workspace_.warn(fmt::format("{} was in a deadlock with this, and has lost {}",
+                              printable(held.lease.session.text), printable(held.resource.text)));
+  const std::optional<Resource> resource = resource_of(held.resource);
+  if (!resource || resource->kind != ResourceKind::item) return;
+  const Result<FailedItem> failed = fail_item(
+      workspace_, {.item = resource->name,
+                   .reason = fmt::format("{} gave way in a deadlock", held.lease.agent.text)});
+  // Leases are taken on what dibs has no item for, too.
+  if (!failed && failed.error().kind != ErrorKind::not_found)
+    workspace_.warn(failed.error().message);
 }
 
 Result<Grants> InLine::attempt() {

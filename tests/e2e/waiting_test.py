@@ -138,6 +138,21 @@ def with_resolve_evict_it_loses_what_it_holds():
 
 
 @case
+def an_item_that_was_lost_in_a_deadlock_has_one_try_more():
+    with Repo(commit=True) as repo:
+        item = repo.reply("item", "add", "Fix login")["id"]
+        repo.acquire("lock:y", agent="agent:two")
+        repo.acquire(item, agent="agent:one")
+        one = acquire_in_line(repo, "lock:y", "agent:one")
+        wait_for_line(repo, "lock:y", "agent:one")
+        acquire_in_line(repo, item, "agent:two", "--resolve", "evict").ends()
+        one.ends(VICTIM)
+        shown = repo.reply("item", "show", item)
+        check.equal(shown["tries"], 1)
+        check.true("agent:one gave way in a deadlock" in shown["comments"][-1]["text"], shown["comments"])
+
+
+@case
 def a_killed_waiter_leaves_the_line():
     with Repo() as repo:
         lease = repo.acquire("42")
