@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "model/configured.h"
 #include "model/toml_text.h"
 
 namespace dibs {
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kDaySecs = 86'400;
 
-constexpr std::array<SettingSpec, 42> kSpecs{{
+constexpr std::array<SettingSpec, 43> kSpecs{{
     {.key = "coordination.default_ttl_secs",
      .type = SettingType::integer,
      .fallback = "600",
@@ -129,6 +130,13 @@ constexpr std::array<SettingSpec, 42> kSpecs{{
      .fallback = "",
      .meaning = "the branch that work starts from and lands on; when empty, the remote's own, main "
                 "or master"},
+    {.key = "gates.tree",
+     .type = SettingType::choice,
+     .fallback = "fresh",
+     .choices = "fresh|kept",
+     .meaning =
+         "where gates look at the merged result: a fresh checkout every time, or one that is "
+         "kept with what git ignores, for builds"},
     {.key = "items.source",
      .type = SettingType::choice,
      .fallback = "native",
@@ -389,6 +397,8 @@ Result<std::vector<Assignment>> parse_settings(std::string_view text, const std:
     if (members == nullptr)
       return fail(unknown_setting(section.str(), toml_place(file, section.source())));
     for (const auto& [name, node] : *members) {
+      // Tables by name are commands, and read elsewhere (model/configured).
+      if (is_configured_section(section.str()) && node.is_table()) continue;
       const std::string key = std::string(section.str()) + "." + std::string(name.str());
       const std::string origin = toml_place(file, name.source());
       const SettingSpec* spec = find_setting(key);
