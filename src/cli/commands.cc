@@ -34,8 +34,8 @@ const std::vector<Command>& commands() {
          {item_view_commands(), landing_commands(), conflict_commands(), run_commands(),
           item_commands(), item_failure_commands(), item_exchange_commands(), item_sync_commands(),
           item_stamp_commands(), claim_commands(), lease_view_commands(), queue_commands(),
-          observe_commands(), worktree_commands(), setup_commands(), demo_commands(),
-          help_commands()}) {
+          observe_commands(), worktree_commands(), setup_commands(), trust_commands(),
+          demo_commands(), help_commands()}) {
       all.insert(all.end(), group.begin(), group.end());
     }
     return all;

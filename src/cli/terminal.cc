@@ -88,6 +88,17 @@ void Terminal::warn(std::string_view message) {
   }
 }
 
+bool Terminal::ask(std::string_view question) {
+  flush();
+  write_all(stdout, fmt::format("{} [y/N] ", question));
+  constexpr std::size_t kAnswerMax = 100;
+  std::string answer;
+  for (int c = std::getchar(); c != EOF && c != '\n' && answer.size() < kAnswerMax;
+       c = std::getchar())
+    answer += static_cast<char>(c);
+  return answer == "y" || answer == "yes";
+}
+
 void Terminal::fail(const Error& error) {
   flush();
   if (options_.json) {

@@ -35,6 +35,8 @@ class Terminal {
   void show(std::string_view text);
   void warn(std::string_view message);
   void fail(const Error& error);
+  // A question that the person at the terminal answers with y or yes; anything else is no.
+  bool ask(std::string_view question);
   // False once nobody reads our output any more.
   bool flush();
 
