@@ -8,7 +8,9 @@
 #include <climits>
 #include <csignal>
 #include <cstdlib>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/cli.h"
@@ -22,6 +24,7 @@
 #include "sys/programs.h"
 #include "sys/randomness.h"
 #include "sys/standard_streams.h"
+#include "sys/watched_program.h"
 
 namespace {
 
@@ -30,6 +33,21 @@ std::vector<std::string> inherited_environment() {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
     all.emplace_back(*entry);
   return all;
+}
+
+std::string_view name_in(std::string_view entry) { return entry.substr(0, entry.find('=')); }
+
+// With our environment, but what the call says counts; and where we were started by git, what it
+// said about its repository is not about the directory that the command runs in.
+dibs::Result<dibs::WatchedEnd> run_command(dibs::WatchedCall call) {
+  std::set<std::string, std::less<>> taken{"GIT_DIR",        "GIT_WORK_TREE",
+                                           "GIT_INDEX_FILE", "GIT_COMMON_DIR",
+                                           "GIT_PREFIX",     "GIT_OBJECT_DIRECTORY"};
+  for (const std::string& entry : call.environment) taken.emplace(name_in(entry));
+  for (std::string& entry : inherited_environment()) {
+    if (!taken.contains(name_in(entry))) call.environment.push_back(std::move(entry));
+  }
+  return dibs::run_watched(call);
 }
 
 dibs::GitStorePlace git_place(const dibs::StorePlace& place) {
@@ -83,7 +101,8 @@ int dibs::run_program(int argc, char** argv, const WrapStore& wrap) {
       },
       .current_directory =
           ::getcwd(directory.data(), directory.size()) != nullptr ? directory.data() : "/",
-      .standard_input = dibs::read_standard_input};
+      .standard_input = dibs::read_standard_input,
+      .run_command = run_command};
 
   const dibs::GitStoreParts git_parts{
       .files = files, .clock = clock, .random = random, .machine = machine, .git = git};

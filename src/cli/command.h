@@ -87,6 +87,7 @@ struct Command {
 [[nodiscard]] std::span<const Command> queue_commands();
 [[nodiscard]] std::span<const Command> setup_commands();
 [[nodiscard]] std::span<const Command> trust_commands();
+[[nodiscard]] std::span<const Command> gate_commands();
 [[nodiscard]] std::span<const Command> worktree_commands();
 [[nodiscard]] std::span<const Command> observe_commands();
 [[nodiscard]] std::span<const Command> run_commands();

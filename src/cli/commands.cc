@@ -31,11 +31,11 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> kAll = [] {
     std::vector<Command> all;
     for (const auto group :
-         {item_view_commands(), landing_commands(), conflict_commands(), run_commands(),
-          item_commands(), item_failure_commands(), item_exchange_commands(), item_sync_commands(),
-          item_stamp_commands(), claim_commands(), lease_view_commands(), queue_commands(),
-          observe_commands(), worktree_commands(), setup_commands(), trust_commands(),
-          demo_commands(), help_commands()}) {
+         {item_view_commands(), landing_commands(), gate_commands(), conflict_commands(),
+          run_commands(), item_commands(), item_failure_commands(), item_exchange_commands(),
+          item_sync_commands(), item_stamp_commands(), claim_commands(), lease_view_commands(),
+          queue_commands(), observe_commands(), worktree_commands(), setup_commands(),
+          trust_commands(), demo_commands(), help_commands()}) {
       all.insert(all.end(), group.begin(), group.end());
     }
     return all;

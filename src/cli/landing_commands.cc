@@ -90,21 +90,28 @@ void add_rescue(JsonObject& json, const std::optional<Rescued>& rescue) {
   }
 }
 
-constexpr std::array<Option, 2> kDoneOptions{{
+constexpr std::array<Option, 4> kDoneOptions{{
     {.name = "--mode",
      .takes = Takes::text,
      .value = "HOW",
      .meaning = "merge, rebase or squash (default: landing.mode)",
      .choices = "merge|rebase|squash"},
     {.name = "--keep-worktree", .meaning = "leave the worktree and its branch there"},
+    {.name = "--no-gates", .meaning = "land without passing the gates"},
+    {.name = "--reason",
+     .takes = Takes::text,
+     .value = "TEXT",
+     .meaning = "why gates are skipped; written into the commit"},
 }};
 
 Done run_done(Invocation& call) {
-  verbs::Land request{.item = call.args.word(0),
-                      .mode = std::nullopt,
-                      .afterwards = call.args.has("--keep-worktree")
-                                        ? verbs::Land::Afterwards::keep_worktree
-                                        : verbs::Land::Afterwards::remove_worktree};
+  verbs::Land request{
+      .item = call.args.word(0),
+      .mode = std::nullopt,
+      .afterwards = call.args.has("--keep-worktree") ? verbs::Land::Afterwards::keep_worktree
+                                                     : verbs::Land::Afterwards::remove_worktree,
+      .gates = call.args.has("--no-gates") ? verbs::Land::Gates::skip : verbs::Land::Gates::pass,
+      .reason = call.args.text("--reason").value_or("")};
   if (const auto mode = call.args.text("--mode")) request.mode = parse_land_mode(*mode);
   const Result<verbs::Landed> landed = verbs::land(call.workspace, request);
   if (!landed) return fail(landed.error());
@@ -167,7 +174,8 @@ constexpr std::array<Command, 3> kCommands{{
      .details = "Takes the lease, then makes a worktree on a branch of its own, from the target "
                 "branch as it is now.\n"
                 "If the item is held by another, nothing is made. Run again, it answers with the "
-                "worktree that is there.",
+                "worktree that is there.\n\n"
+                "Gates of the stage precheck are run in it; if one fails, all of it is taken back.",
      .positionals = kItem,
      .options = kStartOptions,
      .example = "dibs start fix-login-b5c6d7e8",
@@ -179,6 +187,9 @@ constexpr std::array<Command, 3> kCommands{{
                 "target there and gives the lease back: both or neither. Whoever has lost the "
                 "lease cannot land; its\n"
                 "work is kept on a rescue ref. A conflict changes nothing and names the files.\n\n"
+                "Before that, gates are run on the merged result, in a worktree of its own; one "
+                "that fails changes\n"
+                "nothing either (`dibs gate list`). The lease is kept alive meanwhile.\n\n"
                 "The worktree that `start` made is removed, with its branch.",
      .positionals = kOptionalItem,
      .options = kDoneOptions,

@@ -19,6 +19,7 @@
 #include "verbs/checkout.h"
 #include "verbs/item_branch.h"
 #include "verbs/item_landing.h"
+#include "verbs/landing_gates.h"
 #include "verbs/target.h"
 #include "verbs/work_site.h"
 #include "verbs/worktree.h"
@@ -149,9 +150,10 @@ Error lost(Workspace& workspace, const Surroundings& around, const WorkSite& sit
 /// A landing under way.
 struct Attempt {
   Target target;
-  std::string commit;           // that the target would stand at
-  std::string work;             // the commit that lands
-  std::string item_state = {};  // what the item became; empty when dibs does not know it
+  std::string commit;                   // that the target would stand at
+  std::string work;                     // the commit that lands
+  std::string item_state = {};          // what the item became; empty when dibs does not know it
+  std::vector<std::string> notes = {};  // about gates
 };
 
 Result<LandMode> mode_of(Workspace& workspace, const Land& request) {
@@ -177,13 +179,13 @@ Result<MergeEnd> merged(Workspace& workspace, const WorkSite& site, const MergeR
 }
 
 Result<Attempt> prepare(Workspace& workspace, const WorkSite& site, const Land& request,
-                        const std::string& head) {
+                        const std::string& head, const LandingGates& gates) {
   const Result<LandMode> mode = mode_of(workspace, request);
   if (!mode) return fail(mode.error());
   const Result<Target> target = find_target(workspace);
   if (!target) return fail(target.error());
   const Merging merging(workspace.system().git, site.worktree.repository.common_dir);
-  const MergeRequest merge{
+  MergeRequest merge{
       .mode = *mode,
       .target = target->commit,
       .branch = head,
@@ -191,6 +193,7 @@ Result<Attempt> prepare(Workspace& workspace, const WorkSite& site, const Land& 
       .trailers = {"Dibs-Lease: " + site.lease->id.text, "Dibs-Agent: " + site.lease->agent.text,
                    "Dibs-Worktree: " + site.lease->worktree.text,
                    fmt::format("Dibs-Fence: {}", site.lease->fence.value)}};
+  if (!gates.trailer.empty()) merge.trailers.push_back(gates.trailer);
   const Result<std::vector<std::string>> commits = merging.commits_to_land(merge);
   if (!commits) return fail(commits.error());
   if (commits->empty()) return fail(nothing_to_land(site, *target));
@@ -241,11 +244,30 @@ void finish_item(Workspace& workspace, const WorkSite& site, ItemLanding& item, 
   attempt.item_state = item.state();
 }
 
+// On the very commit that would land, with all that it brings.
+Done pass_landing_gates(Workspace& workspace, const WorkSite& site, const LandingGates& gates,
+                        Attempt& attempt) {
+  Result<std::vector<std::string>> notes = pass_gates(workspace, gates.to_pass,
+                                                      {.item = site.item.name,
+                                                       .branch = site.branch,
+                                                       .target = attempt.target.branch,
+                                                       .commit = attempt.commit,
+                                                       .work = attempt.work,
+                                                       .directory = {},
+                                                       .who = site.who,
+                                                       .lease = *site.lease});
+  if (!notes) return fail(notes.error());
+  attempt.notes = *std::move(notes);
+  return {};
+}
+
 Result<Attempt> land_site(Workspace& workspace, const Surroundings& around, const WorkSite& site,
                           const Land& request, const std::string& head) {
+  const Result<LandingGates> gates = landing_gates(workspace, request);
+  if (!gates) return fail(gates.error());
   Error last;
   for (int tries = 0; tries < kLandingTriesMax; ++tries) {
-    Result<Attempt> attempt = prepare(workspace, site, request, head);
+    Result<Attempt> attempt = prepare(workspace, site, request, head, *gates);
     if (!attempt) return attempt;
     const Result<RefMove> target = target_move(workspace, site, *attempt);
     if (!target) return fail(target.error());
@@ -255,7 +277,8 @@ Result<Attempt> land_site(Workspace& workspace, const Surroundings& around, cons
     std::vector<RefMove> refs{*target};
     if (item->has_value()) (*item)->join(refs);
     attempt->commit = refs.front().to;
-    const Done settled = settle(workspace, site, *attempt, std::move(refs));
+    Done settled = pass_landing_gates(workspace, site, *gates, *attempt);
+    if (settled) settled = settle(workspace, site, *attempt, std::move(refs));
     if (settled) {
       if (item->has_value()) finish_item(workspace, site, **item, *attempt);
       return attempt;
@@ -348,6 +371,16 @@ Result<Landed> land_again(Workspace& workspace, const Surroundings& around, cons
 
 }  // namespace
 
+Result<LandingPreview> preview_landing(Workspace& workspace, const WorkSite& site) {
+  const Result<std::string> head =
+      Commits(workspace.system().git, site.worktree.repository.git_dir).resolve("HEAD");
+  if (!head) return fail(head.error());
+  const Result<Attempt> attempt = prepare(workspace, site, {}, *head, {});
+  if (!attempt) return fail(attempt.error());
+  return LandingPreview{
+      .target = attempt->target.branch, .commit = attempt->commit, .work = attempt->work};
+}
+
 Result<Landed> land(Workspace& workspace, const Land& request) {
   const Result<Surroundings> around = surroundings(workspace);
   if (!around) return fail(around.error());
@@ -368,6 +401,9 @@ Result<Landed> land(Workspace& workspace, const Land& request) {
   landed.commit = attempt->commit;
   landed.target = attempt->target.branch;
   landed.item_state = attempt->item_state;
+  landed.notes = attempt->notes;
+  if (const Done forgot = forget_gate_results(workspace, site->item.name); !forgot)
+    workspace.warn(forgot.error().message);
   if (auto note = bring_checkout_along(*around, attempt->target, attempt->commit))
     landed.notes.push_back(*std::move(note));
   return clear_up(workspace, *around, *site, request, *head, std::move(landed));

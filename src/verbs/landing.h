@@ -13,6 +13,7 @@
 #include "git/rescue.h"
 #include "rules/claim.h"
 #include "verbs/claim.h"
+#include "verbs/work_site.h"
 #include "verbs/workspace.h"
 
 namespace dibs::verbs {
@@ -40,6 +41,9 @@ struct Land {
   std::optional<LandMode> mode = std::nullopt;  // none: as the settings say
   enum class Afterwards { remove_worktree, keep_worktree };
   Afterwards afterwards = Afterwards::remove_worktree;
+  enum class Gates { pass, skip };
+  Gates gates = Gates::pass;
+  std::string reason = {};  // why gates are skipped; needed if one is required
 };
 struct Landed {
   Key item;
@@ -54,6 +58,14 @@ struct Landed {
   std::vector<std::string> notes;    // about the user's own checkout of the target
 };
 [[nodiscard]] Result<Landed> land(Workspace& workspace, const Land& request);
+
+/// What `done` would land now, as far as git is concerned.
+struct LandingPreview {
+  std::string target;  // the branch
+  std::string commit;  // that it would stand at
+  std::string work;    // the worker's own commit
+};
+[[nodiscard]] Result<LandingPreview> preview_landing(Workspace& workspace, const WorkSite& site);
 
 struct Abandon {
   std::optional<std::string> item;

@@ -1,5 +1,7 @@
 #include "verbs/next.h"
 
+#include <algorithm>
+
 #include "verbs/field.h"
 #include "verbs/item_sync.h"
 #include "verbs/item_view.h"
@@ -60,7 +62,13 @@ struct Taking {
   bool taken = false;
   std::optional<HeldLease> held;
   std::optional<Started> started;
+  std::optional<Error> gate;  // that kept it from becoming work
 };
+
+bool is_of_a_gate(const Error& error) {
+  return error.kind == ErrorKind::refused &&
+         std::ranges::any_of(error.fields, [](const ErrorField& f) { return f.name == "gate"; });
+}
 
 Result<Taking> take(Workspace& workspace, const Next& request, const ItemId& id) {
   Taking taking;
@@ -70,6 +78,10 @@ Result<Taking> take(Workspace& workspace, const Next& request, const ItemId& id)
     start_request.pid = request.pid;
     start_request.reason = request.reason;
     Result<Started> started = start(workspace, start_request);
+    if (!started && is_of_a_gate(started.error())) {
+      taking.gate = started.error();
+      return taking;
+    }
     if (!started && started.error().kind != ErrorKind::held) return fail(started.error());
     taking.taken = started.has_value() && !started->held.already_held;
     if (started) taking.started = *std::move(started);
@@ -143,10 +155,11 @@ Result<NextItem> next(Workspace& workspace, const Next& request) {
     if (!learnt) return fail(learnt.error());
     worker = (*asking)->worker;
   }
+  std::optional<Error> gate;  // the first one's: what nobody may begin keeps nobody from the rest
   for (int tries = 0; tries < kTriesMax; ++tries) {
     Result<Choice> choice = field.choose(worker, *schedule);
     if (!choice) return fail(choice.error());
-    if (!choice->chosen) return fail(nothing_ready(request));
+    if (!choice->chosen) return fail(gate.value_or(nothing_ready(request)));
     const ItemNumber chosen = choice->chosen->item;
     Result<Item> card = field.catalog().card(chosen);
     if (!card) return fail(card.error());
@@ -155,6 +168,7 @@ Result<NextItem> next(Workspace& workspace, const Next& request) {
       Result<Taking> taken = take_if_ready(workspace, *items, field.catalog(), request, card->id);
       if (!taken) return fail(taken.error());
       field.strike(chosen);
+      if (taken->gate && !gate) gate = taken->gate;
       if (!taken->taken) continue;
       taking = *std::move(taken);
     }

@@ -6,6 +6,9 @@
 
 #include "base/text.h"
 #include "git/commits.h"
+#include "git/local_refs.h"
+#include "verbs/gate_tree.h"
+#include "verbs/gates.h"
 #include "verbs/item_branch.h"
 #include "verbs/item_names.h"
 #include "verbs/landing.h"
@@ -120,14 +123,15 @@ Result<HeldLease> take(Workspace& workspace, const Start& request, const Plan& p
   return grants->front();
 }
 
-// The worktree could not be made: nobody should have to wait for an item that nobody works on.
-void give_back(Workspace& workspace, const Plan& plan, const HeldLease& held) {
+// Nobody should have to wait for an item that nobody works on.
+void give_back(Workspace& workspace, const Plan& plan, const HeldLease& held,
+               const std::string& why) {
   const Result<Ledger*> ledger = workspace.ledger();
   const Result<Claimant> who = workspace.claimant_in(plan.worktree, plan.branch);
   if (!ledger || !who) return;
   const LeaseRef lease = held.lease.id;
   const auto settled = (*ledger)->settle<Grants>(selection_of(lease), [&](const Board& board) {
-    return dibs::release(board, *who, lease, "the worktree could not be made");
+    return dibs::release(board, *who, lease, why);
   });
   if (!settled) workspace.warn(settled.error().message);
 }
@@ -154,6 +158,51 @@ Result<std::optional<Started>> started_before(Workspace& workspace, const Listed
                  .base = {}};
 }
 
+Result<std::vector<std::string>> pass_prechecks(Workspace& workspace,
+                                                const std::vector<Gate>& gates,
+                                                const Started& started, const Resource& item) {
+  const Lease& lease = started.held.lease;
+  const Result<Claimant> who = workspace.claimant_in(lease.worktree, started.branch);
+  if (!who) return fail(who.error());
+  return pass_gates(workspace, gates,
+                    {.item = item.name,
+                     .branch = started.branch,
+                     .target = started.target,
+                     .commit = started.base,
+                     .work = {},
+                     .directory = started.path,
+                     .who = *who,
+                     .lease = lease});
+}
+
+// Of a worktree that was made before: a dibs that was killed may not have come to its prechecks. If
+// they fail now, it stays, because there may be work in it.
+Result<Started> with_prechecks(Workspace& workspace, const std::vector<Gate>& gates,
+                               const Resource& item, Started started) {
+  const Result<bool> passed =
+      all_passed_since(workspace, gates, item.name, started.held.lease.acquired_unix_ms);
+  if (!passed) return fail(passed.error());
+  if (*passed) return started;
+  const Result<Target> target = known_target(workspace);
+  if (!target) return fail(target.error());
+  Started now = started;
+  now.target = target->branch;
+  now.base = target->commit;
+  const Result<std::vector<std::string>> notes = pass_prechecks(workspace, gates, now, item);
+  if (!notes) return fail(notes.error());
+  return started;
+}
+
+// Only dibs and the gates have been in it.
+void take_down(Workspace& workspace, const Surroundings& around, const Repository& made,
+               const std::string& branch) {
+  const Result<std::string> head = Commits(around.git, made.git_dir).resolve("HEAD");
+  if (Done gone = discard_worktree(around, made.root); !gone) workspace.warn(gone.error().message);
+  if (!head) return;
+  (void)GitLocalRefs(around.files, around.git, around.common_dir)
+      .move({{.name = "refs/heads/" + branch, .from = *head, .to = ""}}, "dibs");
+}
+
 }  // namespace
 
 Result<Started> start(Workspace& workspace, const Start& request) {
@@ -163,13 +212,17 @@ Result<Started> start(Workspace& workspace, const Start& request) {
   if (!item) return fail(item.error());
   const Result<Surroundings> around = surroundings(workspace);
   if (!around) return fail(around.error());
+  const Result<std::vector<Gate>> gates = gates_of(workspace, GateStage::precheck);
+  if (!gates) return fail(gates.error());
   const Result<std::optional<ListedLease>> own = own_lease(workspace, *item);
   if (!own) return fail(own.error());
   if (own->has_value()) {
     Result<std::optional<Started>> before = started_before(workspace, **own);
     if (!before) return fail(before.error());
-    if (before->has_value()) return **std::move(before);
+    if (before->has_value()) return with_prechecks(workspace, *gates, *item, **std::move(before));
   }
+  if (Done passed = check_passed_by_hand(workspace, *gates, item->name, {}); !passed)
+    return fail(passed.error());
   const Result<Plan> plan = plan_for(workspace, request, *item, *own);
   if (!plan) return fail(plan.error());
   const Result<Claimant> here = workspace.claimant();
@@ -185,14 +238,22 @@ Result<Started> start(Workspace& workspace, const Start& request) {
   if (!held) return fail(held.error());
   const Result<Repository> made = make_worktree(workspace, *around, *plan, held->lease);
   if (!made) {
-    give_back(workspace, *plan, *held);
+    give_back(workspace, *plan, *held, "the worktree could not be made");
     return fail(made.error());
   }
-  return Started{.held = *std::move(held),
-                 .path = made->root,
-                 .branch = plan->branch,
-                 .target = plan->target.branch,
-                 .base = plan->target.commit};
+  Started started{.held = *std::move(held),
+                  .path = made->root,
+                  .branch = plan->branch,
+                  .target = plan->target.branch,
+                  .base = plan->target.commit};
+  const Result<std::vector<std::string>> notes = pass_prechecks(workspace, *gates, started, *item);
+  if (!notes) {
+    take_down(workspace, *around, *made, plan->branch);
+    give_back(workspace, *plan, started.held, "a gate was not passed");
+    return fail(notes.error());
+  }
+  for (const std::string& note : *notes) workspace.warn(note);
+  return started;
 }
 
 }  // namespace dibs::verbs

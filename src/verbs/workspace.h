@@ -21,6 +21,7 @@
 #include "sys/file_system.h"
 #include "sys/machine.h"
 #include "sys/randomness.h"
+#include "sys/watched_program.h"
 
 namespace dibs {
 
@@ -36,6 +37,8 @@ struct System {
   std::function<std::optional<std::string>(const std::string& name)> environment;
   std::string current_directory;
   std::function<Result<std::string>(std::size_t most)> standard_input = {};
+  // A command of the user's, with the caller's environment and the call's on top.
+  std::function<Result<WatchedEnd>(WatchedCall call)> run_command = {};
 };
 
 struct OpenedStore {
