@@ -38,7 +38,9 @@ Result<std::string> work_on(Workspace& workspace, const Resource& item) {
         worktree_called(workspace, entry.lease.worktree);
     if (!worktree) return fail(worktree.error());
     if (!worktree->has_value()) continue;
-    return Commits(workspace.system().git, (*worktree)->repository.git_dir).resolve("HEAD");
+    return Commits(workspace.system().files, workspace.system().git,
+                   (*worktree)->repository.git_dir)
+        .resolve("HEAD");
   }
   return std::string();
 }

@@ -373,7 +373,8 @@ Result<Landed> land_again(Workspace& workspace, const Surroundings& around, cons
 
 Result<LandingPreview> preview_landing(Workspace& workspace, const WorkSite& site) {
   const Result<std::string> head =
-      Commits(workspace.system().git, site.worktree.repository.git_dir).resolve("HEAD");
+      Commits(workspace.system().files, workspace.system().git, site.worktree.repository.git_dir)
+          .resolve("HEAD");
   if (!head) return fail(head.error());
   const Result<Attempt> attempt = prepare(workspace, site, {}, *head, {});
   if (!attempt) return fail(attempt.error());

@@ -196,7 +196,7 @@ Result<Started> with_prechecks(Workspace& workspace, const std::vector<Gate>& ga
 // Only dibs and the gates have been in it.
 void take_down(Workspace& workspace, const Surroundings& around, const Repository& made,
                const std::string& branch) {
-  const Result<std::string> head = Commits(around.git, made.git_dir).resolve("HEAD");
+  const Result<std::string> head = Commits(around.files, around.git, made.git_dir).resolve("HEAD");
   if (Done gone = discard_worktree(around, made.root); !gone) workspace.warn(gone.error().message);
   if (!head) return;
   (void)GitLocalRefs(around.files, around.git, around.common_dir)
