@@ -35,6 +35,21 @@ Result<std::vector<std::string>> Merging::commits_to_land(const MergeRequest& re
   return list({request.branch, "^" + request.target});
 }
 
+Result<std::vector<std::string>> Merging::changed_paths(const std::string& from,
+                                                        const std::string& to) const {
+  const Result<std::string> out = git_.output_of(
+      {.git_dir = git_dir_,
+       .arguments = {"diff-tree", "-r", "-z", "--no-renames", "--name-only", from, to},
+       .input = {}},
+      ErrorKind::internal);
+  if (!out) return fail(out.error());
+  std::vector<std::string> paths;
+  for (const std::string_view path : split(*out, '\0')) {
+    if (!path.empty()) paths.emplace_back(path);
+  }
+  return paths;
+}
+
 Result<std::vector<std::string>> Merging::list(const std::vector<std::string>& which) const {
   std::vector<std::string> arguments{"rev-list", "--reverse", "--topo-order",
                                      fmt::format("--max-count={}", kCommitsMax + 1)};

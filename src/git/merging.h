@@ -50,6 +50,9 @@ class Merging {
 
   // The commits that the branch has and the target has not, oldest first.
   [[nodiscard]] Result<std::vector<std::string>> commits_to_land(const MergeRequest& request) const;
+  // The files in which two commits differ, in git's order.
+  [[nodiscard]] Result<std::vector<std::string>> changed_paths(const std::string& from,
+                                                               const std::string& to) const;
   // What is made is on disk when it returns.
   [[nodiscard]] Result<MergeEnd> merge(const MergeRequest& request) const;
 

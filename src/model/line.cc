@@ -6,12 +6,37 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
+#include "base/text.h"
 
 namespace dibs {
 
 namespace {
 
 constexpr std::string_view kPrefix = "line:";
+
+constexpr std::size_t kCommitTextMax = 64;
+
+std::string to_json(const Offer& offer) {
+  return JsonObject()
+      .add("item", offer.item.text)
+      .add("lease_id", offer.lease.text)
+      .add("work", offer.work)
+      .text();
+}
+
+bool is_commit_text(std::string_view text) {
+  return !text.empty() && text.size() <= kCommitTextMax &&
+         std::ranges::all_of(text, [](char c) { return hex_digit(c) >= 0; });
+}
+
+// What cannot be read is as if nothing was offered: who offers it lands for itself.
+std::optional<Offer> offer_from(const Json& json) {
+  const auto item = text_member(json, "item");
+  const auto lease = text_member(json, "lease_id");
+  const auto work = text_member(json, "work");
+  if (!item || !lease || !work || !is_commit_text(*work)) return std::nullopt;
+  return Offer{.item = {*item}, .lease = {*lease}, .work = *work};
+}
 
 std::string to_json(const Waiter& waiter) {
   JsonObject object;
@@ -27,6 +52,7 @@ std::string to_json(const Waiter& waiter) {
   if (waiter.lines != 1) object.add("lines", waiter.lines);
   if (waiter.process) object.add_raw("process", to_json(*waiter.process));
   if (waiter.upgrades) object.add("upgrades", waiter.upgrades->text);
+  if (waiter.offer) object.add_raw("offer", to_json(*waiter.offer));
   if (waiter.must_give_way()) object.add("victim_of", waiter.victim_of);
   return object.text();
 }
@@ -53,10 +79,12 @@ std::optional<Waiter> waiter_from(const Json& json) {
                 .process = std::nullopt,
                 .lines = 1,
                 .upgrades = std::nullopt,
+                .offer = std::nullopt,
                 .victim_of = text_member(json, "victim_of").value_or("")};
   if (const auto lines = integer_member(json, "lines"); lines && *lines > 0 && *lines < INT32_MAX)
     waiter.lines = static_cast<int>(*lines);
   if (json.contains("process")) waiter.process = process_from(json["process"]);
+  if (json.contains("offer")) waiter.offer = offer_from(json["offer"]);
   if (const auto upgrades = text_member(json, "upgrades")) waiter.upgrades = LeaseId{*upgrades};
   return waiter;
 }
@@ -110,6 +138,7 @@ std::string public_members(const Waiter& waiter) {
       .add("waiting_since", rfc3339(waiter.since_unix_ms));
   if (waiter.process) object.add("pid", waiter.process->pid);
   if (waiter.upgrades) object.add("upgrades", waiter.upgrades->text);
+  if (waiter.offer) object.add("item", waiter.offer->item.text);
   if (waiter.must_give_way()) object.add("victim_of", waiter.victim_of);
   return std::string(object.members());
 }

@@ -21,6 +21,16 @@ inline constexpr int kWaitPriorityLeast = 4;  // 0 is the most urgent
 
 using WaitId = Id<struct WaitTag>;
 
+/// Work that one who waits to land has ready. Whoever has the branch may land it together with its
+/// own.
+struct Offer {
+  Key item;
+  LeaseId lease;
+  std::string work;  // a commit
+
+  friend bool operator==(const Offer&, const Offer&) = default;
+};
+
 struct Waiter {
   WaitId id;
   AgentId agent;
@@ -32,7 +42,8 @@ struct Waiter {
   std::optional<ProcessTie> process;
   int lines = 1;  // how many it stands in: it takes all that it waits for, or nothing
   std::optional<LeaseId> upgrades;  // it holds this one, shared, and wants the resource for itself
-  std::string victim_of;            // not empty: it was chosen to give way, and this is why
+  std::optional<Offer> offer;
+  std::string victim_of;  // not empty: it was chosen to give way, and this is why
 
   [[nodiscard]] bool must_give_way() const { return !victim_of.empty(); }
   friend bool operator==(const Waiter&, const Waiter&) = default;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kDaySecs = 86'400;
 
-constexpr std::array<SettingSpec, 43> kSpecs{{
+constexpr std::array<SettingSpec, 46> kSpecs{{
     {.key = "coordination.default_ttl_secs",
      .type = SettingType::integer,
      .fallback = "600",
@@ -130,6 +130,24 @@ constexpr std::array<SettingSpec, 43> kSpecs{{
      .fallback = "",
      .meaning = "the branch that work starts from and lands on; when empty, the remote's own, main "
                 "or master"},
+    {.key = "landing.wait_secs",
+     .type = SettingType::integer,
+     .fallback = "3600",
+     .least = 0,
+     .most = 604'800,
+     .meaning = "how long `done` waits in line for the branch, where there are gates to pass"},
+    {.key = "landing.batch",
+     .type = SettingType::integer,
+     .fallback = "8",
+     .least = 1,
+     .most = 64,
+     .meaning = "how many that wait to land are merged together and gated once; 1 for one by one"},
+    {.key = "gates.reuse",
+     .type = SettingType::choice,
+     .fallback = "never",
+     .choices = "never|disjoint",
+     .meaning = "whether work that has passed is gated again when the target moved meanwhile: "
+                "always, or not if that touched other files only"},
     {.key = "gates.tree",
      .type = SettingType::choice,
      .fallback = "fresh",

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -126,6 +127,18 @@ Decision<Grants> given_back(const Place& place, Event event) {
 std::string text_of(const LeaseRef& ref) {
   if (const auto* id = std::get_if<LeaseId>(&ref)) return id->text;
   return "on " + std::get<Resource>(ref).key().text;
+}
+
+void add_to(Decision<Grants>& all, Decision<Grants> more) {
+  const auto append = [](auto& to, auto& from) { std::ranges::move(from, std::back_inserter(to)); };
+  // Whatever is more than giving back needs room of its own.
+  const bool first = all.changes.writes.empty();
+  all.changes.gives_back = more.changes.gives_back && (first || all.changes.gives_back);
+  append(all.changes.expectations, more.changes.expectations);
+  append(all.changes.writes, more.changes.writes);
+  append(all.changes.events, more.changes.events);
+  append(all.changes.refs, more.changes.refs);
+  append(all.reply, more.reply);
 }
 
 void stamp(Grants& grants, Fence fence) {

@@ -58,6 +58,9 @@ struct HeldLease {
 };
 using Grants = std::vector<HeldLease>;
 
+// Two decisions about different resources in one: both happen, or neither.
+void add_to(Decision<Grants>& all, Decision<Grants> more);
+
 // Gives every lease that the commit granted the commit's fence.
 void stamp(Grants& grants, Fence fence);
 

@@ -113,6 +113,7 @@ void Joining::take_place(const Key& resource) {
                 .process = request_.who.process,
                 .lines = static_cast<int>(request_.resources.size()),
                 .upgrades = request_.upgrades,
+                .offer = request_.offer,
                 .victim_of = {}};
   const auto own = std::ranges::find(line.waiters, request_.id, &Waiter::id);
   if (own != line.waiters.end()) {

@@ -37,7 +37,8 @@ struct WaitRequest {
   WaitId id;
   Mode mode = Mode::exclusive;
   int priority = kWaitPriorityDefault;
-  std::optional<LeaseId> upgrades;   // then it stands before all who hold nothing
+  std::optional<LeaseId> upgrades;  // then it stands before all who hold nothing
+  std::optional<Offer> offer;
   std::int64_t sign_of_life_ms = 0;  // it is taken for dead after this, unless it joins again
   Resolve resolve = Resolve::tell;
   Policy policy;

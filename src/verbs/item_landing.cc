@@ -42,53 +42,71 @@ Error has_to_land_with_the_work(const Item& item, const std::string& to) {
 
 }  // namespace
 
-// What the work has done to the item itself counts, if the item lies where the work lands.
-Result<std::optional<ItemLanding::Onward>> ItemLanding::onward(Workspace& workspace,
-                                                               const std::string& item,
-                                                               const RefMove& target) {
+// What the work has done to an item itself counts, if the item lies where the work lands.
+Result<ItemLanding::AllOnward> ItemLanding::onward(Workspace& workspace,
+                                                   const std::vector<std::string>& names,
+                                                   const RefMove& target) {
   Result<OpenedItems> items = open_items(workspace);
   if (!items) return fail(items.error());
-  Result<std::optional<StoredItem>> stored = unfinished_item(*items, item);
-  if (!stored) return fail(stored.error());
-  if (!stored->has_value()) return std::nullopt;
-  Onward onward{.items = *std::move(items), .stored = **std::move(stored), .to = {}};
-  const std::string before = onward.stored.item.state;
-  onward.on_target = onward.items.source->stand_on(target);
-  if (onward.on_target) {
-    Result<std::optional<StoredItem>> landed = unfinished_item(onward.items, item);
-    if (!landed) return fail(landed.error());
-    if (!landed->has_value()) return std::nullopt;
-    onward.stored = **std::move(landed);
+  AllOnward going{.items = *std::move(items), .each = {}};
+  for (const std::string& name : names) {
+    Result<std::optional<StoredItem>> stored = unfinished_item(going.items, name);
+    if (!stored) return fail(stored.error());
+    if (stored->has_value()) going.each.push_back({.stored = **std::move(stored), .to = {}});
   }
-  const bool moved_itself = onward.stored.item.state != before;
-  onward.to = moved_itself ? onward.stored.item.state : onward.items.workflow->landed_from(before);
-  return onward;
+  if (going.each.empty()) return going;
+  going.on_target = going.items.source->stand_on(target);
+  std::vector<Onward> still;
+  for (Onward& one : going.each) {
+    const std::string before = one.stored.item.state;
+    if (going.on_target) {
+      Result<std::optional<StoredItem>> landed =
+          unfinished_item(going.items, one.stored.item.id.text);
+      if (!landed) return fail(landed.error());
+      if (!landed->has_value()) continue;
+      one.stored = **std::move(landed);
+    }
+    const bool moved_itself = one.stored.item.state != before;
+    one.to = moved_itself ? one.stored.item.state : going.items.workflow->landed_from(before);
+    still.push_back(std::move(one));
+  }
+  going.each = std::move(still);
+  return going;
+}
+
+Result<ItemSource::Batch> ItemLanding::batch_of(Workspace& workspace, const AllOnward& going) {
+  const Result<AgentId> agent = workspace.agent();
+  if (!agent) return fail(agent.error());
+  ItemSource::Batch batch{.changes = {},
+                          .author = *agent,
+                          .message = {},
+                          .unix_ms = workspace.system().clock.now().unix_ms};
+  for (const auto& [stored, to] : going.each) {
+    if (!going.items.source->can_prepare()) return fail(has_to_land_with_the_work(stored.item, to));
+    Result<Item> after = going.items.workflow->moved(stored.item, to);
+    if (!after) return fail(after.error());
+    after->updated_unix_ms = batch.unix_ms;
+    batch.message += fmt::format("{}landed, becomes {}: {}", batch.message.empty() ? "" : "; ", to,
+                                 stored.item.id.text);
+    batch.changes.push_back({.item = *std::move(after), .expected = stored.version});
+  }
+  return batch;
 }
 
 Result<std::optional<ItemLanding>> ItemLanding::prepare(Workspace& workspace,
-                                                        const std::string& item,
+                                                        const std::vector<std::string>& names,
                                                         const RefMove& target) {
-  const Result<AgentId> agent = workspace.agent();
-  if (!agent) return fail(agent.error());
   const Result<const StoreBackend*> backend = workspace.backend();
   if (!backend) return fail(backend.error());
   for (int tries = 0; tries < kTriesMax; ++tries) {
-    Result<std::optional<Onward>> going = onward(workspace, item, target);
+    Result<AllOnward> going = onward(workspace, names, target);
     if (!going) return fail(going.error());
-    if (!going->has_value()) return std::nullopt;
-    auto& [items, stored, to, on_target] = **going;
-    if (!items.source->can_prepare()) return fail(has_to_land_with_the_work(stored.item, to));
-    Result<Item> after = items.workflow->moved(stored.item, to);
-    if (!after) return fail(after.error());
-    const std::int64_t now_ms = workspace.system().clock.now().unix_ms;
-    after->updated_unix_ms = now_ms;
-    ItemLanding landing(std::move(items),
-                        {.changes = {{.item = *after, .expected = stored.version}},
-                         .author = *agent,
-                         .message = fmt::format("landed, becomes {}: {}", to, item),
-                         .unix_ms = now_ms});
+    if (going->each.empty()) return std::nullopt;
+    Result<ItemSource::Batch> batch = batch_of(workspace, *going);
+    if (!batch) return fail(batch.error());
+    ItemLanding landing(std::move(going->items), *std::move(batch));
     // A remote's refs are not this repository's; there it is a step of its own.
-    if ((*backend)->is_remote && !on_target) return landing;
+    if ((*backend)->is_remote && !going->on_target) return landing;
     Result<std::optional<ItemSource::Prepared>> prepared =
         landing.items_.source->prepare(landing.batch_);
     if (!prepared) return fail(prepared.error());
@@ -97,6 +115,13 @@ Result<std::optional<ItemLanding>> ItemLanding::prepare(Workspace& workspace,
   }
   return fail(ErrorKind::contended, "the items change faster than this can land",
               "run the command again");
+}
+
+std::string ItemLanding::state_of(const std::string& item) const {
+  const auto found = std::ranges::find_if(batch_.changes, [&](const ItemSource::Change& change) {
+    return change.item.id.text == item;
+  });
+  return found == batch_.changes.end() ? std::string() : found->item.state;
 }
 
 void ItemLanding::join(std::vector<RefMove>& moves) const {
@@ -115,16 +140,20 @@ Done ItemLanding::finish(Workspace& workspace) {
     prepared_.reset();
     return {};
   }
-  const Result<Item> changed =
-      change_item(workspace, items_,
-                  {.item = batch_.changes.front().item.id.text,
-                   .what = fmt::format("landed, becomes {}", state()),
-                   .scope = Scope::open_to_all,  // the lease was given back with the landing
-                   .apply = [&](const Catalog&, const Item& item) -> Result<Item> {
-                     if (is_finished(items_.workflow->kind_of(item.state))) return item;
-                     return items_.workflow->moved(item, items_.workflow->landed_from(item.state));
-                   }});
-  return changed ? Done{} : Done(fail(changed.error()));
+  Done done;
+  for (const ItemSource::Change& change : batch_.changes) {
+    const Result<Item> changed = change_item(
+        workspace, items_,
+        {.item = change.item.id.text,
+         .what = fmt::format("landed, becomes {}", change.item.state),
+         .scope = Scope::open_to_all,  // the lease was given back with the landing
+         .apply = [&](const Catalog&, const Item& item) -> Result<Item> {
+           if (is_finished(items_.workflow->kind_of(item.state))) return item;
+           return items_.workflow->moved(item, items_.workflow->landed_from(item.state));
+         }});
+    if (!changed) done = fail(changed.error());
+  }
+  return done;
 }
 
 }  // namespace dibs::verbs

@@ -1,5 +1,5 @@
-// What becomes of an item when its work lands: its state goes on, in the same step as the target
-// branch where the store is on this machine.
+// What becomes of items when the work on them lands: their state goes on, in the same step as the
+// target branch where the store is on this machine.
 #pragma once
 
 #include <optional>
@@ -14,29 +14,34 @@ namespace dibs::verbs {
 
 class ItemLanding {
  public:
-  // `target` is how the target branch is to move. Nothing when dibs does not know the item, or it
-  // is finished already. Refused when its state cannot go on from here. Nobody else changes items
-  // while it exists.
-  [[nodiscard]] static Result<std::optional<ItemLanding>> prepare(Workspace& workspace,
-                                                                  const std::string& item,
-                                                                  const RefMove& target);
+  // `target` is how the target branch is to move. Nothing when dibs knows none of the items, or all
+  // are finished already. Refused when the state of one cannot go on from here. Nobody else changes
+  // items while it exists.
+  [[nodiscard]] static Result<std::optional<ItemLanding>> prepare(
+      Workspace& workspace, const std::vector<std::string>& names, const RefMove& target);
 
   // Adds what moves in the same step; where items lie on the target, that goes one commit further.
   void join(std::vector<RefMove>& moves) const;
   // Afterwards: what could not be part of that step.
   [[nodiscard]] Done finish(Workspace& workspace);
-  [[nodiscard]] const std::string& state() const { return batch_.changes.front().item.state; }
+  // What the item becomes; empty when it is none of those.
+  [[nodiscard]] std::string state_of(const std::string& item) const;
 
  private:
   struct Onward {
-    OpenedItems items;
     StoredItem stored;
     std::string to;
+  };
+  struct AllOnward {
+    OpenedItems items;
+    std::vector<Onward> each;
     bool on_target = false;  // items lie on the branch that moves
   };
-  [[nodiscard]] static Result<std::optional<Onward>> onward(Workspace& workspace,
-                                                            const std::string& item,
-                                                            const RefMove& target);
+  [[nodiscard]] static Result<AllOnward> onward(Workspace& workspace,
+                                                const std::vector<std::string>& names,
+                                                const RefMove& target);
+  [[nodiscard]] static Result<ItemSource::Batch> batch_of(Workspace& workspace,
+                                                          const AllOnward& going);
   ItemLanding(OpenedItems items, ItemSource::Batch batch)
       : items_(std::move(items)), batch_(std::move(batch)) {}
 

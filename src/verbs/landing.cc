@@ -17,9 +17,11 @@
 #include "git/local_refs.h"
 #include "git/uncommitted.h"
 #include "verbs/checkout.h"
+#include "verbs/gated_landing.h"
 #include "verbs/item_branch.h"
-#include "verbs/item_landing.h"
 #include "verbs/landing_gates.h"
+#include "verbs/landing_merge.h"
+#include "verbs/landing_step.h"
 #include "verbs/target.h"
 #include "verbs/work_site.h"
 #include "verbs/worktree.h"
@@ -29,22 +31,6 @@ namespace dibs::verbs {
 namespace {
 
 constexpr int kLandingTriesMax = 8;
-constexpr std::size_t kPathsShownMax = 10;
-
-std::string shown(const std::vector<std::string>& paths, std::size_t count) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min(paths.size(), kPathsShownMax); ++i)
-    text += (text.empty() ? "" : ", ") + printable(paths[i]);
-  const std::size_t rest = count - std::min(paths.size(), kPathsShownMax);
-  return rest == 0 ? text : fmt::format("{} and {} more", text, rest);
-}
-
-std::string json_list(const std::vector<std::string>& texts) {
-  JsonArray list;
-  for (const std::string& text : texts) list.add(text);
-  return list.text();
-}
-
 // The branch that `start` made: it goes when the work is done. "dibs/42", or "dibs/42-2" where that
 // was taken; "dibs/427" is another item's.
 bool is_ours(Workspace& workspace, const WorkSite& site) {
@@ -86,38 +72,11 @@ Error uncommitted(const WorkSite& site, const Paths& paths) {
               .message = fmt::format(
                   "{} file{} in {} not committed: {}", paths.count, paths.count == 1 ? "" : "s",
                   printable(site.worktree.repository.root) + (paths.count == 1 ? " is" : " are"),
-                  shown(paths.first, paths.count)),
+                  shown_paths(paths.first, paths.count)),
               .hint = fmt::format("commit them first: git -C {} commit -a",
                                   shell_word(site.worktree.repository.root)),
               .fields = {{"files", json_list(paths.first)}}};
   return error;
-}
-
-Error nothing_to_land(const WorkSite& site, const Target& target) {
-  return {.kind = ErrorKind::refused,
-          .message = fmt::format("there is nothing to land: {} has no commit that {} lacks",
-                                 site.branch.empty() ? "HEAD" : printable(site.branch),
-                                 printable(target.branch)),
-          .hint = fmt::format("commit your work, or give the item back: dibs abandon {}",
-                              shell_word(site.item.name)),
-          .fields = {}};
-}
-
-Error conflict(const WorkSite& site, const Target& target, const MergeEnd& end) {
-  const std::string place = shell_word(site.worktree.repository.root);
-  const std::string name =
-      target.remote.empty() ? target.branch : target.remote + "/" + target.branch;
-  return {.kind = ErrorKind::refused,
-          .message = fmt::format("it conflicts with {} in {}{}", printable(target.branch),
-                                 shown(end.conflicts, end.conflicts.size()),
-                                 end.at.empty() ? "" : fmt::format(" (at commit {})", end.at)),
-          .hint = fmt::format("mend that in your branch, then run dibs done again: git -C {} {} {}",
-                              place, end.at.empty() ? "merge" : "rebase", shell_word(name)),
-          .fields = {{"conflicts", json_list(end.conflicts)}}};
-}
-
-bool is_about_the_lease(ErrorKind kind) {
-  return kind == ErrorKind::lease_lost || kind == ErrorKind::held || kind == ErrorKind::not_found;
 }
 
 // Nothing lands. The work is put where it cannot get lost, and whoever did it is told who has the
@@ -150,142 +109,57 @@ Error lost(Workspace& workspace, const Surroundings& around, const WorkSite& sit
 /// A landing under way.
 struct Attempt {
   Target target;
-  std::string commit;                   // that the target would stand at
+  std::string target_at;                // where the target stands now
+  std::string commit;                   // what the work became
   std::string work;                     // the commit that lands
   std::string item_state = {};          // what the item became; empty when dibs does not know it
   std::vector<std::string> notes = {};  // about gates
 };
 
-Result<LandMode> mode_of(Workspace& workspace, const Land& request) {
-  if (request.mode) return *request.mode;
-  const Result<const Settings*> settings = workspace.settings();
-  if (!settings) return fail(settings.error());
-  return parse_land_mode((*settings)->text("landing.mode")).value_or(LandMode::merge);
+Result<Attempt> land_at_once(Workspace& workspace, const Landable& landable, const Land& request,
+                             const LandingGates& gates) {
+  const Result<MergePlan> plan = merge_plan(workspace, request, gates.trailer);
+  if (!plan) return fail(plan.error());
+  Result<std::string> commit = merge_onto(workspace, landable, *plan, plan->target.commit);
+  if (!commit) return fail(commit.error());
+  const std::vector<Stacked> stack{{.landable = landable, .commit = *std::move(commit)}};
+  const Result<LandingStep> step = land_step(workspace, plan->target, stack);
+  if (!step) return fail(step.error());
+  return Attempt{.target = plan->target,
+                 .target_at = step->target_at,
+                 .commit = step->commit,
+                 .work = landable.work,
+                 .item_state = step->item_states.front()};
 }
 
-// Where the target has moved an item's folder, what the work put into it is no conflict: the item
-// brings it along (ItemLanding).
-Result<MergeEnd> merged(Workspace& workspace, const WorkSite& site, const MergeRequest& request) {
-  const Result<const Settings*> settings = workspace.settings();
-  if (!settings) return fail(settings.error());
-  const GitProgram& git = workspace.system().git;
-  const std::string& git_dir = site.worktree.repository.common_dir;
-  Result<MergeEnd> end = Merging(git, git_dir).merge(request);
-  const std::optional<std::string> folder = work_folder(**settings);
-  if (!end || !folder || !end->commit.empty()) return end;
-  const bool all_there = std::ranges::all_of(
-      end->conflicts, [&](const std::string& path) { return path.starts_with(*folder + "/"); });
-  return all_there ? Merging(git, git_dir, MovedFolders::stay).merge(request) : end;
+Result<Attempt> land_gated(Workspace& workspace, const Landable& landable, const Land& request,
+                           const LandingGates& gates, std::optional<Passed>& passed) {
+  Result<GatedLanding> landed = land_through_gates(workspace, landable, request, gates, passed);
+  if (!landed) return fail(landed.error());
+  Attempt attempt{.target = landed->target,
+                  .target_at = landed->target_at,
+                  .commit = landed->commit,
+                  .work = landable.work,
+                  .item_state = landed->item_state,
+                  .notes = std::move(landed->notes)};
+  for (const std::string& name : landed->along)
+    attempt.notes.push_back(fmt::format("{} landed with it", printable(name)));
+  return attempt;
 }
 
-Result<Attempt> prepare(Workspace& workspace, const WorkSite& site, const Land& request,
-                        const std::string& head, const LandingGates& gates) {
-  const Result<LandMode> mode = mode_of(workspace, request);
-  if (!mode) return fail(mode.error());
-  const Result<Target> target = find_target(workspace);
-  if (!target) return fail(target.error());
-  const Merging merging(workspace.system().git, site.worktree.repository.common_dir);
-  MergeRequest merge{
-      .mode = *mode,
-      .target = target->commit,
-      .branch = head,
-      .subject = fmt::format("Land {}", site.item.key().text),
-      .trailers = {"Dibs-Lease: " + site.lease->id.text, "Dibs-Agent: " + site.lease->agent.text,
-                   "Dibs-Worktree: " + site.lease->worktree.text,
-                   fmt::format("Dibs-Fence: {}", site.lease->fence.value)}};
-  if (!gates.trailer.empty()) merge.trailers.push_back(gates.trailer);
-  const Result<std::vector<std::string>> commits = merging.commits_to_land(merge);
-  if (!commits) return fail(commits.error());
-  if (commits->empty()) return fail(nothing_to_land(site, *target));
-  const Result<MergeEnd> end = merged(workspace, site, merge);
-  if (!end) return fail(end.error());
-  if (end->commit.empty()) return fail(conflict(site, *target, *end));
-  if (end->commit == target->commit) return fail(nothing_to_land(site, *target));
-  return Attempt{.target = *target, .commit = end->commit, .work = head};
-}
-
-Result<RefMove> target_move(Workspace& workspace, const WorkSite& site, const Attempt& attempt) {
-  const std::string branch = "refs/heads/" + attempt.target.branch;
-  // A fresh clone may have the remote's branch alone, and its own begins with this.
-  const Result<std::optional<std::string>> own =
-      Commits(workspace.system().files, workspace.system().git, site.worktree.repository.common_dir)
-          .find(branch);
-  if (!own) return fail(own.error());
-  const bool begins = attempt.target.remote.empty() && !own->has_value();
-  return RefMove{
-      .name = branch, .from = begins ? std::string() : attempt.target.commit, .to = attempt.commit};
-}
-
-// The step that counts.
-Done settle(Workspace& workspace, const WorkSite& site, const Attempt& attempt,
-            std::vector<RefMove> refs) {
-  const Result<Ledger*> ledger = workspace.ledger();
-  if (!ledger) return fail(ledger.error());
-  const LeaseRef lease = site.lease->id;
-  const Landing landing{.target = attempt.target.branch,
-                        .commit = attempt.commit,
-                        .work = attempt.work,
-                        .refs = std::move(refs)};
-  const auto settled = (*ledger)->settle<Grants>(
-      Selection::of({site.item.key()}),
-      [&](const Board& board) { return dibs::land(board, site.who, lease, landing); });
-  if (settled) return {};
-  if (!is_about_the_lease(settled.error().kind)) return fail(settled.error());
-  return fail(explained(**ledger, settled.error(), site.who, lease));
-}
-
-// The work is on the target by now; an item that stayed behind is worth a word, no more.
-void finish_item(Workspace& workspace, const WorkSite& site, ItemLanding& item, Attempt& attempt) {
-  if (const Done finished = item.finish(workspace); !finished) {
-    workspace.warn(fmt::format("{} landed, but did not become {}: {}", printable(site.item.name),
-                               item.state(), finished.error().message));
-    return;
-  }
-  attempt.item_state = item.state();
-}
-
-// On the very commit that would land, with all that it brings.
-Done pass_landing_gates(Workspace& workspace, const WorkSite& site, const LandingGates& gates,
-                        Attempt& attempt) {
-  Result<std::vector<std::string>> notes = pass_gates(workspace, gates.to_pass,
-                                                      {.item = site.item.name,
-                                                       .branch = site.branch,
-                                                       .target = attempt.target.branch,
-                                                       .commit = attempt.commit,
-                                                       .work = attempt.work,
-                                                       .directory = {},
-                                                       .who = site.who,
-                                                       .lease = *site.lease});
-  if (!notes) return fail(notes.error());
-  attempt.notes = *std::move(notes);
-  return {};
-}
-
-Result<Attempt> land_site(Workspace& workspace, const Surroundings& around, const WorkSite& site,
-                          const Land& request, const std::string& head) {
+Result<Attempt> land_site(Workspace& workspace, const WorkSite& site, const Land& request,
+                          const std::string& head) {
   const Result<LandingGates> gates = landing_gates(workspace, request);
   if (!gates) return fail(gates.error());
+  const Landable landable = verbs::landable(site, head);
+  std::optional<Passed> passed;
   Error last;
   for (int tries = 0; tries < kLandingTriesMax; ++tries) {
-    Result<Attempt> attempt = prepare(workspace, site, request, head, *gates);
-    if (!attempt) return attempt;
-    const Result<RefMove> target = target_move(workspace, site, *attempt);
-    if (!target) return fail(target.error());
-    Result<std::optional<ItemLanding>> item =
-        ItemLanding::prepare(workspace, site.item.name, *target);
-    if (!item) return fail(item.error());
-    std::vector<RefMove> refs{*target};
-    if (item->has_value()) (*item)->join(refs);
-    attempt->commit = refs.front().to;
-    Done settled = pass_landing_gates(workspace, site, *gates, *attempt);
-    if (settled) settled = settle(workspace, site, *attempt, std::move(refs));
-    if (settled) {
-      if (item->has_value()) finish_item(workspace, site, **item, *attempt);
-      return attempt;
-    }
-    last = settled.error();
-    if (is_about_the_lease(last.kind)) return fail(lost(workspace, around, site, last));
-    if (last.kind != ErrorKind::contended) return fail(last);
+    Result<Attempt> attempt = gates->to_pass.empty()
+                                  ? land_at_once(workspace, landable, request, *gates)
+                                  : land_gated(workspace, landable, request, *gates, passed);
+    if (attempt || attempt.error().kind != ErrorKind::contended) return attempt;
+    last = attempt.error();
   }
   last.message = fmt::format("it could not land in {} tries: {}", kLandingTriesMax, last.message);
   return fail(last);
@@ -295,7 +169,8 @@ Result<Attempt> land_site(Workspace& workspace, const Surroundings& around, cons
 Attempt landed_before(const PastEvent& past) {
   const std::vector<std::string_view> words = split(past.event.reason, ' ');
   constexpr std::size_t kWords = 5;
-  Attempt attempt{.target = {}, .commit = std::string(words.front()), .work = {}};
+  Attempt attempt;
+  attempt.commit = words.front();
   if (words.size() != kWords) return attempt;
   attempt.target.branch = words[2];
   attempt.work = words[4];
@@ -369,6 +244,20 @@ Result<Landed> land_again(Workspace& workspace, const Surroundings& around, cons
   return landed;
 }
 
+// Whoever had the branch before may have landed it together with its own.
+Result<Landed> lost_or_landed(Workspace& workspace, const Surroundings& around,
+                              const WorkSite& site, const Land& request, const Error& error) {
+  const Result<WorkSite> now = find_work_site(workspace, site.item.key().text);
+  const bool landed = now && now->last && now->last->event.op == Op::land &&
+                      now->last->event.lease == site.lease->id;
+  if (!landed) return fail(lost(workspace, around, site, error));
+  Result<Landed> again = land_again(workspace, around, *now, request);
+  if (again) again->already = false;  // it is by this very command that it did
+  if (again) again->notes.emplace_back("it landed together with others that waited");
+  (void)forget_gate_results(workspace, site.item.name);
+  return again;
+}
+
 }  // namespace
 
 Result<LandingPreview> preview_landing(Workspace& workspace, const WorkSite& site) {
@@ -376,10 +265,12 @@ Result<LandingPreview> preview_landing(Workspace& workspace, const WorkSite& sit
       Commits(workspace.system().files, workspace.system().git, site.worktree.repository.git_dir)
           .resolve("HEAD");
   if (!head) return fail(head.error());
-  const Result<Attempt> attempt = prepare(workspace, site, {}, *head, {});
-  if (!attempt) return fail(attempt.error());
-  return LandingPreview{
-      .target = attempt->target.branch, .commit = attempt->commit, .work = attempt->work};
+  const Result<MergePlan> plan = merge_plan(workspace, {}, {});
+  if (!plan) return fail(plan.error());
+  Result<std::string> commit =
+      merge_onto(workspace, landable(site, *head), *plan, plan->target.commit);
+  if (!commit) return fail(commit.error());
+  return LandingPreview{.target = plan->target.branch, .commit = *std::move(commit), .work = *head};
 }
 
 Result<Landed> land(Workspace& workspace, const Land& request) {
@@ -396,7 +287,9 @@ Result<Landed> land(Workspace& workspace, const Land& request) {
       uncommitted_in(around->files, around->git, site->worktree.repository);
   if (!left) return fail(left.error());
   if (left->tracked.count > 0) return fail(uncommitted(*site, left->tracked));
-  const Result<Attempt> attempt = land_site(workspace, *around, *site, request, *head);
+  const Result<Attempt> attempt = land_site(workspace, *site, request, *head);
+  if (!attempt && is_about_the_lease(attempt.error().kind))
+    return lost_or_landed(workspace, *around, *site, request, attempt.error());
   if (!attempt) return fail(attempt.error());
   landed.lease = site->lease->id;
   landed.commit = attempt->commit;
@@ -405,7 +298,7 @@ Result<Landed> land(Workspace& workspace, const Land& request) {
   landed.notes = attempt->notes;
   if (const Done forgot = forget_gate_results(workspace, site->item.name); !forgot)
     workspace.warn(forgot.error().message);
-  if (auto note = bring_checkout_along(*around, attempt->target, attempt->commit))
+  if (auto note = bring_checkout_along(*around, attempt->target, attempt->target_at))
     landed.notes.push_back(*std::move(note));
   return clear_up(workspace, *around, *site, request, *head, std::move(landed));
 }

@@ -5,30 +5,15 @@ import signal
 import subprocess
 from pathlib import Path
 
+from gate_site import configure, gate, gate_trees
 from harness import DIBS, case, check, main, wait_until
 from landing_site import LocalSite, on_every_store
 
 EXIT_LOST, EXIT_REFUSED, EXIT_USAGE = 5, 8, 64
 
 
-def configure(site, text):
-    """In the clone's own file, which needs no trust."""
-    with open(site.root / ".git/dibs/config.toml", "a", encoding="utf-8") as file:
-        file.write(text)
-
-
-def gate(name, command, **members):
-    lines = [f"[gates.{name}]", f"command = '''{command}'''"]
-    lines += [f"{key} = {str(value).lower() if isinstance(value, bool) else repr(value)}" for key, value in members.items()]
-    return "\n".join(lines) + "\n"
-
-
 def worktrees(site):
     return site.git("worktree", "list", "--porcelain", cwd=site.root).count("worktree ")
-
-
-def gate_trees(site):
-    return [path for path in Path(site.root).parent.glob("*.worktrees/gate-*")]
 
 
 @on_every_store

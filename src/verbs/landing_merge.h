@@ -1,0 +1,48 @@
+// Bringing work and its target together, on objects alone: no ref moves, no work tree is touched.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "git/merging.h"
+#include "model/lease.h"
+#include "model/resource.h"
+#include "rules/claim.h"
+#include "verbs/landing.h"
+#include "verbs/target.h"
+#include "verbs/work_site.h"
+#include "verbs/workspace.h"
+
+namespace dibs::verbs {
+
+/// Work that can land, and the lease that it was done under.
+struct Landable {
+  Resource item;
+  Lease lease;
+  Claimant who;
+  std::string work;    // the commit
+  std::string branch;  // that it is on; empty: on none
+  std::string root;    // the work tree, for people; empty: somebody else's
+};
+// `work` is what it has come to; the site has a lease.
+[[nodiscard]] Landable landable(const WorkSite& site, std::string work);
+
+struct MergePlan {
+  Target target;
+  LandMode mode = LandMode::merge;
+  std::string trailer;  // one more for the commits that are made; empty: none
+};
+[[nodiscard]] Result<MergePlan> merge_plan(Workspace& workspace, const Land& request,
+                                           const std::string& trailer);
+
+// The commit that there would be on top of `onto`. Refused, with what to type, when there is
+// nothing to land or it conflicts.
+[[nodiscard]] Result<std::string> merge_onto(Workspace& workspace, const Landable& landable,
+                                             const MergePlan& plan, const std::string& onto);
+
+// "a, b and 3 more"
+[[nodiscard]] std::string shown_paths(const std::vector<std::string>& paths, std::size_t count);
+[[nodiscard]] std::string json_list(const std::vector<std::string>& texts);
+
+}  // namespace dibs::verbs
