@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "git/commits.h"
+#include "git/index_glance.h"
 #include "git/raw_index.h"
 #include "git/uncommitted.h"
 #include "git/worktree_identity.h"
@@ -36,6 +37,7 @@ class Keeper {
     const Result<bool> needed = is_needed();
     if (!needed) return fail(needed.error());
     if (!*needed) return std::nullopt;
+    if (Done listed = list_index(); !listed) return fail(listed.error());
     const Result<std::string> commit = write();
     if (!commit) return fail(commit.error());
     return Snapshot{.commit = *commit, .note = note_};
@@ -100,6 +102,22 @@ class Keeper {
     return {};
   }
 
+  bool has_special_entries() const {
+    const std::optional<IndexGlance> glance = glance_at_index_of(around_.files, worktree_);
+    return !glance || glance->marked || glance->submodules;
+  }
+
+  // Only where its entries matter: it costs a git process.
+  Done list_index() {
+    if (listed_) return {};
+    const Result<std::string> listing = index_listing(around_.git, tree_for_index());
+    if (!listing) return fail(listing.error());
+    listing_ = *listing;
+    entries_ = parse_index_listing(listing_);
+    listed_ = true;
+    return {};
+  }
+
   // They are never packed; only another kind of storage could have them elsewhere.
   bool has_no_refs_of_its_own() const {
     return !is_there(worktree_.git_dir + "/refs/worktree") &&
@@ -107,10 +125,9 @@ class Keeper {
   }
 
   Done look_at_files() {
-    const Result<std::string> listing = index_listing(around_.git, tree_for_index());
-    if (!listing) return fail(listing.error());
-    listing_ = *listing;
-    entries_ = parse_index_listing(listing_);
+    if (!has_files() || has_special_entries()) {
+      if (Done listed = list_index(); !listed) return listed;
+    }
     if (!has_files()) return {};
     const Result<Uncommitted> changes =
         uncommitted_in(around_.files, around_.git, worktree_, entries_);
@@ -380,6 +397,7 @@ class Keeper {
   RescueNote note_;
   std::vector<std::string> loose_;  // commits that may be on no ref
   std::string listing_;
+  bool listed_ = false;
   std::vector<IndexEntry> entries_;
   std::vector<std::string> untracked_;
   std::map<std::string, bool> links_;  // folders of the index: whether a link stands in the way

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "git/index_glance.h"
 #include "git/surroundings.h"
 #include "sys/scratch.h"
 
@@ -134,6 +135,8 @@ Result<std::vector<std::string>> untracked_paths(const GitProgram& git,
 
 Result<Uncommitted> uncommitted_in(FileSystem& files, const GitProgram& git,
                                    const Repository& worktree) {
+  const std::optional<IndexGlance> glance = glance_at_index_of(files, worktree);
+  if (glance && !glance->marked) return uncommitted_in(files, git, worktree, {});
   const Result<std::string> listing = index_listing(git, worktree);
   if (!listing) return fail(listing.error());
   return uncommitted_in(files, git, worktree, parse_index_listing(*listing));

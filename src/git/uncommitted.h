@@ -32,7 +32,7 @@ struct Uncommitted {
 [[nodiscard]] Result<Uncommitted> uncommitted_in(FileSystem& files, const GitProgram& git,
                                                  const Repository& worktree);
 struct IndexEntry;
-// The same for whoever has the index listed already.
+// The same for whoever knows which entries are marked so already; others may be among them.
 [[nodiscard]] Result<Uncommitted> uncommitted_in(FileSystem& files, const GitProgram& git,
                                                  const Repository& worktree,
                                                  std::vector<IndexEntry> entries);

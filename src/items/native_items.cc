@@ -48,6 +48,7 @@ Result<std::vector<StoredItem>> NativeItems::read(const std::vector<ItemId>& ids
   for (const ItemId& id : ids) paths.push_back(item_path(id));
   const Result<std::map<std::string, BranchFiles::Found>> files = branch_.read_at(*commit, paths);
   if (!files) return fail(files.error());
+  remember(*commit, *files);
   std::vector<StoredItem> items;
   for (const std::string& path : paths) {
     const auto found = files->find(path);
@@ -70,12 +71,24 @@ Result<bool> NativeItems::is_as_expected(const Batch& batch, const std::string& 
   for (const Change& change : batch.changes) {
     if (change.expected) paths.push_back(item_path(change.item.id));
   }
-  const Result<std::map<std::string, BranchFiles::Found>> files = branch_.read_at(commit, paths);
-  if (!files) return fail(files.error());
+  if (commit != seen_at_ ||
+      !std::ranges::all_of(paths, [&](const std::string& path) { return seen_.contains(path); })) {
+    const Result<std::map<std::string, BranchFiles::Found>> files = branch_.read_at(commit, paths);
+    if (!files) return fail(files.error());
+    remember(commit, *files);
+  }
   return std::ranges::all_of(batch.changes, [&](const Change& change) {
-    const auto found = files->find(item_path(change.item.id));
-    return !change.expected || (found != files->end() && change.expected == found->second.object);
+    const auto found = seen_.find(item_path(change.item.id));
+    return !change.expected || (found != seen_.end() && change.expected == found->second);
   });
+}
+
+// Whoever changes an item has just read it, and nearly always nothing came between.
+void NativeItems::remember(const std::string& commit,
+                           const std::map<std::string, BranchFiles::Found>& files) {
+  seen_at_ = commit;
+  seen_.clear();
+  for (const auto& [path, found] : files) seen_.emplace(path, found.object);
 }
 
 // By the index, because asking git costs as much again as the commit.

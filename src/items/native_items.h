@@ -44,6 +44,7 @@ class NativeItems final : public ItemSource {
   void note(const std::string& from, const std::string& to, const Batch& batch);
   [[nodiscard]] Result<bool> is_as_expected(const Batch& batch, const std::string& commit);
   [[nodiscard]] Result<bool> are_new(const Batch& batch, const std::string& commit);
+  void remember(const std::string& commit, const std::map<std::string, BranchFiles::Found>& files);
   [[nodiscard]] static BranchFiles::NewCommit commit_of(const Batch& batch,
                                                         const std::string& parent);
 
@@ -53,6 +54,8 @@ class NativeItems final : public ItemSource {
   RefFiles refs_;
   BranchFiles branch_;
   CatalogCache cache_;
+  std::string seen_at_;                      // the commit that was read last,
+  std::map<std::string, std::string> seen_;  // and what was there, by path
 };
 
 }  // namespace dibs

@@ -24,7 +24,7 @@ Dispatch::Actions Dispatch::on(const Event& event, std::int64_t now_ms) {
   std::visit([&](const auto& what) { apply(what, now_ms); }, event);
   check_deadlines(now_ms);
   fill_slots(now_ms);
-  use_finishing_lane();
+  use_finishing_lanes();
   use_preparing_lane(now_ms);
   return std::exchange(todo_, {});
 }
@@ -84,7 +84,7 @@ void Dispatch::apply(const CommandEnded& event, std::int64_t now_ms) {
 }
 
 void Dispatch::apply(const LandingEnded& event, std::int64_t /*now_ms*/) {
-  finishing_ = false;
+  --finishing_;
   look_again();
   const auto found = jobs_.find(event.job);
   if (found == jobs_.end()) return;
@@ -102,7 +102,7 @@ void Dispatch::apply(const LandingEnded& event, std::int64_t /*now_ms*/) {
 }
 
 void Dispatch::apply(const GaveBack& event, std::int64_t /*now_ms*/) {
-  finishing_ = false;
+  --finishing_;
   look_again();
   jobs_.erase(event.job);
 }

@@ -1,5 +1,5 @@
 // What a dispatcher does next: it has so many slots for commands, one lane that prepares items and
-// one that lands them or gives them back, and it is told what happened. It touches nothing, so that
+// some that land them or give them back, and it is told what happened. It touches nothing, so that
 // a whole run can be played through in simulated time; verbs/run carries out what it says.
 //
 //   Dispatch dispatch(limits);
@@ -37,7 +37,8 @@ struct DispatchLimits {
   std::int64_t tries_max = 3;
   OnFailure on_failure = OnFailure::requeue;
   std::optional<std::int64_t> timeout_ms;
-  std::int64_t grace_ms = 5000;  // between asking a command to end and killing it
+  std::int64_t grace_ms = 5000;     // between asking a command to end and killing it
+  std::size_t finishing_lanes = 3;  // how many are landed or given back at once
 };
 
 // A command that ends so was not able to work, and the item is not to blame (EX_TEMPFAIL).
@@ -182,7 +183,7 @@ class Dispatch {
   void look_again() { nothing_ready_ = false, changed_meanwhile_ = true; }
   void check_deadlines(std::int64_t now_ms);
   void fill_slots(std::int64_t now_ms);
-  void use_finishing_lane();
+  void use_finishing_lanes();
   void use_preparing_lane(std::int64_t now_ms);
   [[nodiscard]] bool may_take_more(std::int64_t now_ms) const;
   [[nodiscard]] std::size_t wanted_ahead() const;
@@ -193,9 +194,9 @@ class Dispatch {
   DispatchTotals totals_;
   std::vector<std::optional<JobNumber>> slots_;
   std::map<JobNumber, Job> jobs_;
-  std::vector<JobNumber> waiting_;       // prepared, oldest first
-  std::vector<Action> finishing_queue_;  // Land and GiveBack, oldest first
-  bool finishing_ = false;
+  std::vector<JobNumber> waiting_;                // prepared, oldest first
+  std::vector<Action> finishing_queue_;           // Land and GiveBack, oldest first
+  std::size_t finishing_ = 0;                     // under way
   std::map<std::string, std::int64_t> failures_;  // by item, as this run knows them
   std::map<std::string, Rest> resting_;
   Actions todo_;

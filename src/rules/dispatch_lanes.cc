@@ -49,11 +49,11 @@ void Dispatch::fill_slots(std::int64_t now_ms) {
   }
 }
 
-void Dispatch::use_finishing_lane() {
-  if (finishing_ || finishing_queue_.empty()) return;
-  finishing_ = true;
-  todo_.push_back(std::move(finishing_queue_.front()));
-  finishing_queue_.erase(finishing_queue_.begin());
+void Dispatch::use_finishing_lanes() {
+  for (; finishing_ < limits_.finishing_lanes && !finishing_queue_.empty(); ++finishing_) {
+    todo_.push_back(std::move(finishing_queue_.front()));
+    finishing_queue_.erase(finishing_queue_.begin());
+  }
 }
 
 void Dispatch::use_preparing_lane(std::int64_t now_ms) {

@@ -314,10 +314,10 @@ class Play {
   }
 
   void carry_out(const Land& what) {
-    RC_ASSERT(!std::exchange(finishing_, true));
+    RC_ASSERT(++finishing_ <= limits_.finishing_lanes);
     RC_ASSERT(!running_.contains(what.job));
     later([this, what] {
-      finishing_ = false;
+      --finishing_;
       const How how =
           *rc::gen::element(How::landed, How::landed, How::conflicts, How::refused, How::lost);
       if (how == How::landed) {
@@ -329,10 +329,10 @@ class Play {
   }
 
   void carry_out(const GiveBack& what) {
-    RC_ASSERT(!std::exchange(finishing_, true));
+    RC_ASSERT(++finishing_ <= limits_.finishing_lanes);
     RC_ASSERT(!running_.contains(what.job));
     later([this, what] {
-      finishing_ = false;
+      --finishing_;
       const std::string item = held_.at(what.job);
       held_.erase(what.job);
       if (what.as == As::failed) ++tries_[item];
@@ -353,7 +353,7 @@ class Play {
   std::set<JobNumber> running_;
   std::uint64_t prepared_ = 0;
   bool preparing_ = false;
-  bool finishing_ = false;
+  std::size_t finishing_ = 0;
 };
 
 TEST(Dispatch, EndsEveryPreparedItemExactlyOnceWhateverHappens) {
@@ -363,7 +363,8 @@ TEST(Dispatch, EndsEveryPreparedItemExactlyOnceWhateverHappens) {
                           .tries_max = *any_in<std::int64_t>(1, 4),
                           .on_failure = OnFailure::requeue,
                           .timeout_ms = 2000,
-                          .grace_ms = 500};
+                          .grace_ms = 500,
+                          .finishing_lanes = *any_in<std::size_t>(1, 4)};
     Play(limits, *any_in<std::size_t>(0, 30)).run();
   });
 }

@@ -22,6 +22,7 @@
 #include "verbs/landing_gates.h"
 #include "verbs/landing_merge.h"
 #include "verbs/landing_step.h"
+#include "verbs/landing_turn.h"
 #include "verbs/target.h"
 #include "verbs/work_site.h"
 #include "verbs/worktree.h"
@@ -118,6 +119,7 @@ struct Attempt {
 
 Result<Attempt> land_at_once(Workspace& workspace, const Landable& landable, const Land& request,
                              const LandingGates& gates) {
+  const std::unique_ptr<FileLock> turn = landing_turn(workspace);
   const Result<MergePlan> plan = merge_plan(workspace, request, gates.trailer);
   if (!plan) return fail(plan.error());
   Result<std::string> commit = merge_onto(workspace, landable, *plan, plan->target.commit);
