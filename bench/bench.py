@@ -12,6 +12,7 @@ from conflict_bench import ConflictBench
 from git_bench import GitBench
 from item_bench import ItemBench
 from measure import Sample, Stopwatch, expect, quietly, row, time_row
+from run_bench import RunBench
 
 ENTRIES, LIVE = 100_000, 1_000  # the long past
 WORKERS, CLAIMS_EACH = 8, 16  # 128 claims a block: enough to include one refresh of the index
@@ -211,7 +212,7 @@ def main():
     parser.add_argument("--json", action="store_true", help="one JSON object instead of the table")
     parser.add_argument("--quick", action="store_true", help="a tenth of the rounds: a first look, not a verdict")
     parser.add_argument("--check", action="store_true", help="exit 1 when a limit is missed")
-    parser.add_argument("--only", choices=["local", "git", "items", "conflicts"], help="leave the other rows out")
+    parser.add_argument("--only", choices=["local", "git", "items", "conflicts", "run"], help="leave the other rows out")
     parser.add_argument("--dir", type=Path, help="measure on the file system of this directory (default: the build's)")
     options = parser.parse_args()
 
@@ -225,7 +226,7 @@ def main():
         rows = []
         if options.only in (None, "local"):
             rows += bench.all_rows()
-        for name, kind in (("git", GitBench), ("items", ItemBench), ("conflicts", ConflictBench)):
+        for name, kind in (("git", GitBench), ("items", ItemBench), ("conflicts", ConflictBench), ("run", RunBench)):
             if options.only in (None, name):
                 rows += kind(bench.dibs, bench.watch.program, scratch, bench.rounds).all_rows()
     finally:

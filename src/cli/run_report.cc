@@ -67,7 +67,8 @@ void reply_run_event(Terminal& terminal, const verbs::RunEvent& event, std::int6
                      : event.what == What::started ? "path"
                                                    : "message";
   if (!event.text.empty()) json.add(text, event.text);
-  if (event.took_ms > 0) json.add("took_ms", event.took_ms);
+  if (event.took_ms > 0)
+    json.add(event.what == What::started ? "preparing_ms" : "took_ms", event.took_ms);
   terminal.reply(json);
 }
 

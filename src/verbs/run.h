@@ -37,7 +37,7 @@ struct RunEvent {
   std::string item;
   std::optional<std::size_t> worker;  // counted from 1
   std::string text;                   // why, the commit, the path; foreign text as it came
-  std::int64_t took_ms = 0;           // in the command
+  std::int64_t took_ms = 0;           // in the command; of `started`, until it was there to start
 };
 [[nodiscard]] std::string_view name_of(RunEvent::What what);
 

@@ -176,6 +176,7 @@ void RunLoop::ended(const Preparing& step, const ChildEnded& end) {
     return;
   }
   Job job{.item = *std::move(item)};
+  job.took_ms = now_ms() - step.since_ms;
   job.lease_until_ms = step.since_ms + job.item.ttl_secs * 1000;
   next_beat_ms_ = std::min(next_beat_ms_, step.since_ms + job.item.ttl_secs * 1000 / 3);
   const Prepared prepared{.job = step.job, .item = job.item.item, .tries = job.item.tries};
