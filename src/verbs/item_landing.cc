@@ -142,18 +142,23 @@ Done ItemLanding::finish(Workspace& workspace) {
   }
   Done done;
   for (const ItemSource::Change& change : batch_.changes) {
-    const Result<Item> changed = change_item(
-        workspace, items_,
-        {.item = change.item.id.text,
-         .what = fmt::format("landed, becomes {}", change.item.state),
-         .scope = Scope::open_to_all,  // the lease was given back with the landing
-         .apply = [&](const Catalog&, const Item& item) -> Result<Item> {
-           if (is_finished(items_.workflow->kind_of(item.state))) return item;
-           return items_.workflow->moved(item, items_.workflow->landed_from(item.state));
-         }});
-    if (!changed) done = fail(changed.error());
+    if (Done closed = close_landed(workspace, items_, change.item.id); !closed) done = closed;
   }
   return done;
+}
+
+Done close_landed(Workspace& workspace, OpenedItems& items, const ItemId& item) {
+  const Workflow& workflow = *items.workflow;
+  const Result<Item> changed =
+      change_item(workspace, items,
+                  {.item = item.text,
+                   .what = "landed",
+                   .scope = Scope::open_to_all,  // the lease was given back with the landing
+                   .apply = [&](const Catalog&, const Item& found) -> Result<Item> {
+                     if (is_finished(workflow.kind_of(found.state))) return found;
+                     return workflow.moved(found, workflow.landed_from(found.state));
+                   }});
+  return changed ? Done{} : Done(fail(changed.error()));
 }
 
 }  // namespace dibs::verbs

@@ -50,4 +50,7 @@ class ItemLanding {
   std::optional<ItemSource::Prepared> prepared_;
 };
 
+// For an item whose work is on the target while the item still says otherwise.
+[[nodiscard]] Done close_landed(Workspace& workspace, OpenedItems& items, const ItemId& item);
+
 }  // namespace dibs::verbs

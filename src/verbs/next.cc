@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "verbs/field.h"
+#include "verbs/item_landing.h"
 #include "verbs/item_sync.h"
 #include "verbs/item_view.h"
 #include "verbs/worker.h"
@@ -55,6 +56,23 @@ Result<bool> is_still_ready(const OpenedItems& items, const Catalog& seen, const
   const Result<std::vector<WaitsFor>> waits = waits_of(*now, *items.workflow, *card);
   if (!waits) return fail(waits.error());
   return waits->empty();
+}
+
+// On a remote an item is closed in a step of its own after its work landed, and other clones learn
+// of that later still. Its leases tell at once.
+Result<bool> has_landed_since(Workspace& workspace, const OpenedItems& items, const Item& card) {
+  const Result<const StoreBackend*> backend = workspace.backend();
+  if (!backend) return fail(backend.error());
+  if (!(*backend)->is_remote || items.target) return false;
+  const Result<Ledger*> ledger = workspace.ledger();
+  if (!ledger) return fail(ledger.error());
+  HistoryQuery query;
+  query.resource = Key{"item:" + card.id.text};
+  query.newest = 1;
+  query.ops = {Op::land};
+  const Result<History> history = (*ledger)->store().history(query);
+  if (!history) return fail(history.error());
+  return !history->events.empty() && history->events.back().unix_ms > card.updated_unix_ms;
 }
 
 /// How trying to take an item went.
@@ -111,14 +129,22 @@ Done give_back(Workspace& workspace, const Taking& taking) {
 
 // Not taken when somebody was faster, be it to take it or to finish it; then a claim is refused, or
 // comes too late.
-Result<Taking> take_if_ready(Workspace& workspace, const OpenedItems& items, const Catalog& seen,
-                             const Next& request, const ItemId& id) {
+Result<Taking> take_if_ready(Workspace& workspace, OpenedItems& items, const Catalog& seen,
+                             const Next& request, const Item& card) {
+  const ItemId& id = card.id;
   Result<Taking> taking = take(workspace, request, id);
   const bool refused = !taking && taking.error().kind == ErrorKind::refused;
   if (!refused && (!taking || !taking->taken)) return taking;
   const Result<bool> ready = is_still_ready(items, seen, id);
   if (!ready) return fail(ready.error());
-  if (*ready) return taking;
+  const Result<bool> landed = has_landed_since(workspace, items, card);
+  if (!landed) return fail(landed.error());
+  if (*ready && !*landed) return taking;
+  // Whoever landed it may have been cut short before it was closed.
+  if (*ready) {
+    if (Done closed = close_landed(workspace, items, id); !closed)
+      workspace.warn(closed.error().message);
+  }
   if (refused) return Taking{};
   if (Done given = give_back(workspace, *taking); !given) return fail(given.error());
   return Taking{};
@@ -138,7 +164,7 @@ Result<std::vector<Weighed>> named(const Catalog& catalog, const std::vector<Sco
 
 Result<NextItem> next(Workspace& workspace, const Next& request) {
   if (request.take != Next::Take::nothing) look_for_items(workspace);
-  const Result<OpenedItems> items = open_items(workspace);
+  Result<OpenedItems> items = open_items(workspace);
   if (!items) return fail(items.error());
   Result<std::optional<AskingWorker>> asking = worker_asking(workspace);
   if (!asking) return fail(asking.error());
@@ -165,7 +191,7 @@ Result<NextItem> next(Workspace& workspace, const Next& request) {
     if (!card) return fail(card.error());
     Taking taking;
     if (request.take != Next::Take::nothing) {
-      Result<Taking> taken = take_if_ready(workspace, *items, field.catalog(), request, card->id);
+      Result<Taking> taken = take_if_ready(workspace, *items, field.catalog(), request, *card);
       if (!taken) return fail(taken.error());
       field.strike(chosen);
       if (taken->gate && !gate) gate = taken->gate;

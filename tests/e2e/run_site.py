@@ -17,6 +17,24 @@ from landing_site import GitSite, LocalSite
 WORK = 'echo "$DIBS_ITEM" > "done-$DIBS_ITEM" && git add -A && git commit -q -m "$DIBS_ITEM"'
 
 
+# A worker that does to its item whatever the seed says: crashes, hangs, fails, forgets to commit, or edits a line that others
+# edit too; a later try does something else. Processes that it leaves behind are part of it.
+CHAOS = """
+roll=$(printf '%s' "$SEED-$DIBS_ITEM-$DIBS_TRIES" | cksum | cut -d ' ' -f 1)
+sleep 1000 &
+setsid sleep 1000 > /dev/null 2>&1 &
+case $((roll % 100)) in
+  [0-9]) echo half > half; kill -9 $$;;
+  1[0-4]) echo "it does not compile" >&2; exit 1;;
+  1[5-7]) trap '' TERM; sleep 1000;;
+  1[89]) [ -e "$MARKS/$DIBS_ITEM" ] || { touch "$MARKS/$DIBS_ITEM"; exit 75; };;
+  2[0-3]) exit 0;;
+  2[4-7]) echo forgotten > lines; exit 0;;
+  2[89]|3[0-9]) sed -i "$((roll % 7 + 1))s/.*/$DIBS_ITEM/" lines;;
+esac
+"""
+
+
 class RunSite:
     """Mixed into a LandingSite."""
 
@@ -56,6 +74,18 @@ class RunSite:
         check.equal(self.reply("claim", "list")["leases"], [], "leases")
         check.equal(os.listdir(self.store / "run"), [], "marks of runs")
         wait_until(lambda: not self.processes(), "every process of the run to be gone")
+
+    def check_ends(self, names):
+        """Each item landed exactly once, or is parked and did not land."""
+        subjects = self.on_target("log", "--first-parent", "--format=%s", "main").splitlines()
+        states = {item["id"]: state for state in ("done", "pending", "ready")
+                  for item in self.reply("item", "list", "--state", state, "--limit", "100000")["items"]}
+        for name in names:
+            landings = subjects.count(f"Land item:{name}")
+            check.equal((states.get(name), landings), ("done", 1) if landings else ("pending", 0), name)
+        landed = {name for name in names if states[name] == "done"}
+        check.equal(self.landed(), landed, "what is on the target")
+        return landed
 
     def processes(self):
         """Of any run of this place: they have its directory in their environment."""

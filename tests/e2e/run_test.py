@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from harness import ULID, case, check, is_running, main, wait_until
-from run_site import WORK, LocalRunSite, on_every_store
+from run_site import CHAOS, WORK, GitRunSite, LocalRunSite, on_every_store
 
 
 def kinds(events):
@@ -309,6 +309,23 @@ def a_run_beside_it_is_not_taken_for_a_killed_one():
 
 
 @case
+def what_another_clone_landed_is_not_done_again_before_its_item_is_heard_of():
+    with GitRunSite() as site:
+        site.add("a")
+        site.run("item", "sync").expect(0)
+        other = site.another_clone()
+        other.run("item", "sync", agent="agent:two").expect(0)
+        other.run("config", "set", "items.sync", "manual").expect(0)
+        site.run("config", "set", "items.sync", "manual").expect(0)
+        site.dibs_run().expect(0)
+        check.equal(other.reply("item", "show", "a")["state"], "ready")
+        other.run("next", "--start", agent="agent:two").expect(6)
+        check.equal(other.reply("item", "show", "a")["state"], "done")
+        other.run("item", "sync", agent="agent:two").expect(0)
+        check.equal(other.reply("claim", "list")["leases"], [])
+
+
+@case
 def every_line_of_json_is_an_event():
     with LocalRunSite() as site:
         site.add("a")
@@ -365,6 +382,20 @@ def what_a_command_says_cannot_touch_the_terminal():
         text = site.item("a")["comments"][0]["text"]
         check.contains(text, "text")
         check.absent(text, "\x1b")
+
+
+@case
+def workers_that_crash_hang_fail_and_conflict_lose_nothing():
+    """A small version of tests/soak/run_test.py."""
+    with LocalRunSite() as site:
+        names = [f"item-{n:02}" for n in range(24)]
+        site.add(*names)
+        (site.dir / "marks").mkdir()
+        reply = site.dibs_run("--workers", 8, "--timeout", 2, script=CHAOS + WORK,
+                              env={"SEED": "1", "MARKS": site.dir / "marks"})
+        check.true(reply.code in (0, 8), repr(reply))
+        check.true(len(site.check_ends(names)) > 12, "most of them land")
+        site.check_nothing_left()
 
 
 if __name__ == "__main__":
