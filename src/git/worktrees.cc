@@ -8,6 +8,7 @@
 #include "git/commits.h"
 #include "git/ref_lookup.h"
 #include "git/worktree_identity.h"
+#include "git/worktree_making.h"
 
 namespace dibs {
 
@@ -68,6 +69,16 @@ std::vector<std::string> add_arguments(const NewWorktree& request) {
   return arguments;
 }
 
+Result<ProgramEnd> make(const Surroundings& around, const NewWorktree& request) {
+  Result<std::optional<ProgramEnd>> made = make_worktree(around, request);
+  if (!made) return fail(made.error());
+  if (made->has_value()) return **std::move(made);
+  return around.git.run({.git_dir = around.common_dir,
+                         .arguments = add_arguments(request),
+                         .input = {},
+                         .most_ms = kWholeTreeMs});
+}
+
 }  // namespace
 
 Done Worktrees::check_branch(const NewWorktree& request) {
@@ -119,10 +130,7 @@ Result<Repository> Worktrees::add(const NewWorktree& request) {
   }
   if (Done free = check_branch(request); !free) return fail(free.error());
   if (Done made = make_parents(request.path); !made) return fail(made.error());
-  const Result<ProgramEnd> end = around_.git.run({.git_dir = around_.common_dir,
-                                                  .arguments = add_arguments(request),
-                                                  .input = {},
-                                                  .most_ms = kWholeTreeMs});
+  const Result<ProgramEnd> end = make(around_, request);
   if (!end) return fail(end.error());
   if (!end->succeeded()) {
     return fail(ErrorKind::refused,

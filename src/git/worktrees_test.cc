@@ -165,6 +165,46 @@ TEST_F(WorktreesTest, ReadsAnIndexListing) {
   EXPECT_EQ(index_line(entries[2], "x/"), "100755 ef 2\tx/e\0"s);
 }
 
+// --- as git makes them ---
+
+TEST_F(WorktreesTest, MakesThemAsGitWould) {
+  const Repository ours = add("ours");
+  ASSERT_TRUE(run_git(repo_, {"worktree", "add", "-q", "-b", "gits", temp_ / "gits"}));
+  const std::string git_dir = repo_ + "/.git/worktrees/";
+  EXPECT_EQ(ours.git_dir, git_dir + "ours");
+  EXPECT_EQ(read_bytes(git_dir + "ours/commondir"), read_bytes(git_dir + "gits/commondir"));
+  EXPECT_EQ(read_bytes(git_dir + "ours/gitdir"), ours.root + "/.git\n");
+  EXPECT_EQ(read_bytes(git_dir + "ours/HEAD"), "ref: refs/heads/ours\n");
+  EXPECT_EQ(read_bytes(ours.root + "/.git"), "gitdir: " + git_dir + "ours\n");
+  EXPECT_EQ(read_bytes(ours.root + "/file"), "as it was\n");
+  EXPECT_TRUE(run_git(ours.root, {"diff", "--quiet", "HEAD"}));
+  EXPECT_TRUE(run_git(ours.root, {"diff", "--quiet", "--cached", "HEAD"}));
+  EXPECT_FALSE(found(ours.root).locked);
+  EXPECT_FALSE(run_git(ours.root, {"rev-parse", "-q", "--verify", "@{upstream}"}));
+  ASSERT_TRUE(run_git(repo_, {"worktree", "prune", "--expire=now"}));
+  EXPECT_TRUE(run_git(ours.root, {"status"}));
+}
+
+TEST_F(WorktreesTest, LeavesSparseCheckoutsToGit) {
+  make_directories(repo_ + "/some");
+  write_bytes(repo_ + "/some/thing", "thing\n");
+  ASSERT_TRUE(run_git(repo_, {"add", "-A"}));
+  ASSERT_TRUE(run_git(repo_, {"commit", "-q", "-m", "thing"}));
+  ASSERT_TRUE(run_git(repo_, {"sparse-checkout", "set", "other"}));
+  const Repository sparse = add("sparse");
+  EXPECT_EQ(read_bytes(sparse.root + "/some/thing"), "");
+}
+
+TEST_F(WorktreesTest, LeavesNothingOfOneThatCouldNotBeMade) {
+  // A branch cannot be where another is a folder.
+  ASSERT_TRUE(run_git(repo_, {"branch", "taken/by"}));
+  const Result<Repository> made =
+      worktrees().add({.path = temp_ / "none", .branch = "taken", .base = head()});
+  EXPECT_FALSE(made);
+  EXPECT_EQ(worktrees().all()->size(), 1U);
+  EXPECT_FALSE(files_.status(temp_ / "none")->has_value());
+}
+
 // --- commits ---
 
 TEST_F(WorktreesTest, ResolvesAndComparesCommits) {
