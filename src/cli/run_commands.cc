@@ -63,9 +63,10 @@ constexpr std::array<Option, 9> kOptions{{
     {.name = "--keep-worktrees", .meaning = "leave worktrees and branches there"},
     {.name = "--beat-for",
      .takes = Takes::text,
-     .value = "RUN",
-     .meaning = "keep the leases of a run alive, once",
-     .hidden = true},
+     .value = "SESSION",
+     .meaning = "keep the leases of a session alive, once",
+     .hidden = true,
+     .repeats = true},
 }};
 
 verbs::Run request_of(const Args& args) {
@@ -84,8 +85,9 @@ verbs::Run request_of(const Args& args) {
   return request;
 }
 
-Done beat(Invocation& call, const std::string& run) {
-  const Result<std::vector<SessionId>> sessions = verbs::beat_for_run(call.workspace, run);
+Done beat(Invocation& call) {
+  const Result<std::vector<SessionId>> sessions =
+      verbs::beat_for(call.workspace, call.args.texts("--beat-for"));
   if (!sessions) return fail(sessions.error());
   JsonArray alive;
   for (const SessionId& session : *sessions) alive.add(session.text);
@@ -106,7 +108,7 @@ verbs::RunWatch watch_of(Invocation& call, RunView& view) {
 }
 
 Done run_run(Invocation& call) {
-  if (const auto run = call.args.text("--beat-for")) return beat(call, *run);
+  if (call.args.has("--beat-for")) return beat(call);
   if (call.args.words().empty())
     return fail(ErrorKind::usage, "there is no command to run",
                 "put it after --, for example: dibs run --workers 4 -- make-it-so");
@@ -152,8 +154,7 @@ constexpr std::array<Command, 1> kCommands{{
          "up.",
      .positionals = kCommandWords,
      .options = kOptions,
-     .example =
-         "dibs run --workers 8 --timeout 3600 -- claude -p \"do the item on stdin\"",
+     .example = "dibs run --workers 8 --timeout 3600 -- claude -p \"do the item on stdin\"",
      .run = run_run},
 }};
 

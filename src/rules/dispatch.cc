@@ -43,7 +43,12 @@ void Dispatch::apply(const Prepared& event, std::int64_t now_ms) {
     job.tries = std::max(job.tries, known->second);
   Job& kept = jobs_.emplace(event.job, std::move(job)).first->second;
   waiting_.push_back(event.job);
-  if (interrupts_ > 0) stop(event.job, kept, interruption(event.job), now_ms);
+  if (interrupts_ > 0) return stop(event.job, kept, interruption(event.job), now_ms);
+  // It was put back after this had been asked for, and before it was taken.
+  const std::vector<std::string> rests = resting(now_ms);
+  if (std::ranges::find(rests, event.item) == rests.end()) return;
+  stop(event.job, kept, {.job = event.job, .as = GiveBack::As::put_back, .why = "it rests"},
+       now_ms);
 }
 
 // What happened while it looked may have come too late to be seen.
@@ -54,10 +59,11 @@ void Dispatch::apply(const NothingReady& /*event*/, std::int64_t now_ms) {
   look_again_ms_ = now_ms + kLookAgainMs;
 }
 
-void Dispatch::apply(const PreparingFailed& /*event*/, std::int64_t now_ms) {
+void Dispatch::apply(const PreparingFailed& event, std::int64_t now_ms) {
   preparing_since_ms_.reset();
-  not_before_ms_ = now_ms + (kFirstPauseMs << preparing_failures_);
+  not_before_ms_ = now_ms + pause_ms(preparing_failures_);
   ++preparing_failures_;
+  if (event.why == PreparingFailed::Why::lasting) preparing_failures_ = kPreparingFailuresMax;
 }
 
 void Dispatch::apply(const CommandEnded& event, std::int64_t now_ms) {
@@ -162,10 +168,15 @@ GiveBack Dispatch::failure(JobNumber number, const Job& job, std::string why) {
           .why = std::move(why)};
 }
 
+std::int64_t Dispatch::pause_ms(std::int64_t times) {
+  constexpr std::int64_t kDoublingsMax = 10;
+  return std::min(kFirstPauseMs << std::min(times, kDoublingsMax), kPauseMaxMs);
+}
+
 // Or else a command that cannot work would be started again and again without a pause.
 void Dispatch::let_rest(const std::string& item, std::int64_t now_ms) {
   Rest& rest = resting_[item];
-  rest.until_ms = now_ms + (kFirstPauseMs << std::min<std::int64_t>(rest.times, 10));
+  rest.until_ms = now_ms + pause_ms(rest.times);
   if (++rest.times >= limits_.tries_max) rest.until_ms.reset();
 }
 

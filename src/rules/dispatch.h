@@ -54,7 +54,10 @@ struct Prepared {
   std::int64_t tries = 0;  // that failed before
 };
 struct NothingReady {};
-struct PreparingFailed {};
+struct PreparingFailed {
+  enum class Why { passing, lasting };  // whether it could be different next time
+  Why why = Why::passing;
+};
 struct CommandEnded {
   JobNumber job;
   int exit_code = 0;
@@ -144,9 +147,10 @@ class Dispatch {
   [[nodiscard]] std::size_t waiting() const { return waiting_.size(); }
   [[nodiscard]] std::size_t running() const;
 
-  static constexpr int kPreparingFailuresMax = 5;  // in a row
+  static constexpr int kPreparingFailuresMax = 10;  // in a row
   static constexpr std::int64_t kLookAgainMs = 5000;
-  static constexpr std::int64_t kFirstPauseMs = 500;  // doubles
+  static constexpr std::int64_t kFirstPauseMs = 500;   // doubles,
+  static constexpr std::int64_t kPauseMaxMs = 60'000;  // up to this
 
  private:
   enum class Stage { waiting, running, stopping, finishing };
@@ -179,6 +183,7 @@ class Dispatch {
   void stop(JobNumber number, Job& job, dispatching::GiveBack ending, std::int64_t now_ms);
   void end_with(JobNumber number, Job& job, dispatching::GiveBack ending);
   [[nodiscard]] dispatching::GiveBack failure(JobNumber number, const Job& job, std::string why);
+  [[nodiscard]] static std::int64_t pause_ms(std::int64_t times);
   void let_rest(const std::string& item, std::int64_t now_ms);
   void look_again() { nothing_ready_ = false, changed_meanwhile_ = true; }
   void check_deadlines(std::int64_t now_ms);

@@ -134,6 +134,14 @@ TEST(Dispatch, LetsAnItemRestThatWasPutBack) {
   EXPECT_TRUE(again[0].except.empty());
 }
 
+TEST(Dispatch, PutsBackAnItemThatRestsByNow) {
+  Dispatch dispatch = with_a_running();
+  (void)dispatch.on(CommandEnded{.job = kFirst, .exit_code = kPutBackExit}, 20);
+  const auto todo = dispatch.on(Prepared{.job = kSecond, .item = "a"}, 30);
+  EXPECT_FALSE(has<StartCommand>(todo));
+  EXPECT_EQ(only<GiveBack>(todo).at(0).as, As::put_back);
+}
+
 TEST(Dispatch, LeavesAnItemAloneThatWasPutBackTooOften) {
   Dispatch dispatch =
       with_a_running({.workers = 1, .commands_max = {}, .tries_max = 1, .timeout_ms = {}});
@@ -223,6 +231,16 @@ TEST(Dispatch, GivesUpWhenPreparingFailsAgainAndAgain) {
   }
   EXPECT_TRUE(dispatch.is_over());
   EXPECT_TRUE(dispatch.gave_up());
+}
+
+TEST(Dispatch, GivesUpAtOnceWhenPreparingCanNeverSucceed) {
+  Dispatch dispatch = with_a_running({.workers = 2, .commands_max = {}, .timeout_ms = {}});
+  (void)dispatch.on(PreparingFailed{.why = PreparingFailed::Why::lasting}, 20);
+  EXPECT_TRUE(dispatch.gave_up());
+  EXPECT_FALSE(dispatch.is_over());  // what runs may finish
+  EXPECT_TRUE(has<Land>(dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 30)));
+  (void)dispatch.on(LandingEnded{.job = kFirst}, 40);
+  EXPECT_TRUE(dispatch.is_over());
 }
 
 /// A run in a world where anything can go wrong, played through in simulated time.

@@ -43,6 +43,12 @@ std::size_t items_left(Workspace& workspace, const Run& request) {
   return ready ? ready->items.size() : 0;
 }
 
+Result<std::int64_t> beat_pace_ms(Workspace& workspace) {
+  const Result<const Settings*> settings = workspace.settings();
+  if (!settings) return fail(settings.error());
+  return (*settings)->integer("coordination.heartbeat_interval_secs") * 1000;
+}
+
 std::optional<Error> error_of(const RunLoop& loop, const Run& request) {
   if (loop.error()) return loop.error();
   const DispatchTotals& totals = loop.dispatch().totals();
@@ -107,6 +113,8 @@ Result<RunEnd> run(Workspace& workspace, const Run& request, const RunWatch& wat
   if (!recovered) return fail(recovered.error());
   const Result<History> past = events(workspace, {.since = 0, .resource = {}, .limit = 1});
   if (!past) return fail(past.error());
+  const Result<std::int64_t> beat_every_ms = beat_pace_ms(workspace);
+  if (!beat_every_ms) return fail(beat_every_ms.error());
   const std::size_t left = watch.on_frame ? items_left(workspace, request) : 0;
   Result<Children> children = Children::make();
   if (!children) return fail(children.error());
@@ -123,6 +131,7 @@ Result<RunEnd> run(Workspace& workspace, const Run& request, const RunWatch& wat
                 .who = *who,
                 .request = request,
                 .watch = watch,
+                .beat_every_ms = *beat_every_ms,
                 .left = left});
   loop.run(past->cursor.seq);
   RunEnd end{.summary = {.run = who->run,

@@ -85,8 +85,8 @@ struct RunEnd {
 };
 [[nodiscard]] Result<RunEnd> run(Workspace& workspace, const Run& request, const RunWatch& watch);
 
-// One beat for all sessions of a run, in one change: those that are still held.
-[[nodiscard]] Result<std::vector<SessionId>> beat_for_run(Workspace& workspace,
-                                                          const std::string& run);
+// One beat for all of these sessions, in one change; those that still hold something.
+[[nodiscard]] Result<std::vector<SessionId>> beat_for(Workspace& workspace,
+                                                      const std::vector<std::string>& sessions);
 
 }  // namespace dibs::verbs

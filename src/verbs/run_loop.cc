@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/time.h"
 
 namespace dibs::verbs {
 
@@ -14,11 +15,10 @@ using What = RunEvent::What;
 
 namespace {
 
-constexpr std::int64_t kFrameMs = 150;
-constexpr std::int64_t kIdleMs = 1000;  // how long nothing may happen before it looks around
-constexpr std::int64_t kBeatMaxMs = 30'000;
-constexpr std::int64_t kBeatAgainMs = 1000;  // after one that failed
-constexpr int kLandingsMax = 4;              // of one item, where nobody is to blame
+constexpr std::int64_t kIdleMs = 1000;        // how long nothing may happen before it looks around
+constexpr std::int64_t kFirstPauseMs = 500;   // before a step is tried again; doubles,
+constexpr std::int64_t kPauseMaxMs = 60'000;  // up to this,
+constexpr int kPostponedMax = 12;             // so often: some five minutes
 
 // Nothing was decided: the store could not be reached, or others were faster.
 bool is_worth_another_try(int code) {
@@ -39,12 +39,6 @@ What what_of(GiveBack::As as) {
   return What::lost;
 }
 
-std::string last_line_of(std::string_view text) {
-  text = text.substr(0, text.find_last_not_of("\r\n \t") + 1);
-  const std::size_t line = text.find_last_of("\r\n");
-  return std::string(line == std::string_view::npos ? text : text.substr(line + 1));
-}
-
 }  // namespace
 
 void RunLoop::run(std::uint64_t watch_since) {
@@ -53,6 +47,7 @@ void RunLoop::run(std::uint64_t watch_since) {
   tell(Begun{});
   while (!dispatch_.is_over()) {
     for (const ChildNews& news : parts_.children.wait(patience_ms())) take(news);
+    start_postponed();
     beat_if_due();
     drop_lapsed();
     tell(Woken{});
@@ -61,8 +56,9 @@ void RunLoop::run(std::uint64_t watch_since) {
 }
 
 std::int64_t RunLoop::patience_ms() const {
-  std::int64_t until_ms = now_ms() + (parts_.watch.on_frame ? kFrameMs : kIdleMs);
+  std::int64_t until_ms = now_ms() + (parts_.watch.on_frame ? kRunFrameMs : kIdleMs);
   if (const auto wake_ms = dispatch_.wake_ms()) until_ms = std::min(until_ms, *wake_ms);
+  for (const Postponed& one : postponed_) until_ms = std::min(until_ms, one.at_ms);
   return std::max<std::int64_t>(until_ms - now_ms(), 0);
 }
 
@@ -83,6 +79,33 @@ bool RunLoop::start(const ChildCall& call, Step step) {
   return true;
 }
 
+// Work that took an hour is not given up because a remote is away for a minute.
+bool RunLoop::postpone(const ChildCall& call, Step step, JobNumber job, const ChildEnded& end) {
+  int& times = jobs_.at(job).postponed;
+  if (!is_worth_another_try(end.exit_code) || times >= kPostponedMax) return false;
+  const std::int64_t pause_ms = std::min(kFirstPauseMs << times, kPauseMaxMs);
+  ++times;
+  say(What::warning, &jobs_.at(job),
+      fmt::format("{}; next try in {}", complaint_in(end), duration_text(pause_ms)));
+  postponed_.push_back({.at_ms = now_ms() + pause_ms, .call = call, .step = std::move(step)});
+  return true;
+}
+
+void RunLoop::start_postponed() {
+  std::vector<Postponed> due;
+  std::erase_if(postponed_, [&](Postponed& one) {
+    if (now_ms() < one.at_ms) return false;
+    due.push_back(std::move(one));
+    return true;
+  });
+  for (Postponed& one : due) {
+    // What cannot be started is told as if it had failed for good.
+    const ChildEnded failed{.child = {}, .exit_code = 1, .out = {}, .err = {}};
+    if (!start(one.call, one.step))
+      std::visit([&](const auto& step) { ended(step, failed); }, one.step);
+  }
+}
+
 // Whatever it is, it would be the same for the next item.
 void RunLoop::give_up(Error error) {
   if (error_) return;
@@ -92,7 +115,8 @@ void RunLoop::give_up(Error error) {
 
 void RunLoop::carry_out(const Prepare& what) {
   const Preparing step{.job = what.job, .since_ms = now_ms()};
-  if (!start(prepare_step(parts_.who, parts_.request, what), step)) tell(PreparingFailed{});
+  if (!start(prepare_step(parts_.who, parts_.request, what), step))
+    tell(PreparingFailed{.why = PreparingFailed::Why::lasting});
 }
 
 void RunLoop::carry_out(const StartCommand& what) {
@@ -117,7 +141,6 @@ void RunLoop::carry_out(const StopCommand& what) {
 void RunLoop::carry_out(const Land& what) {
   Job& job = jobs_.at(what.job);
   job.finishing = true;
-  ++job.landings;
   const ChildCall call = landing_step(parts_.who, parts_.request, what.job, job.item);
   if (!start(call, Landing{.job = what.job}))
     tell(LandingEnded{.job = what.job, .how = LandingEnded::How::refused});
@@ -136,7 +159,7 @@ void RunLoop::carry_out(const GiveBack& what) {
 void RunLoop::give_back(const GiveBack& what) {
   const Job& job = jobs_.at(what.job);
   const ChildCall call = give_back_step(parts_.who, parts_.request, what, job.item);
-  if (start(call, Giving{.job = what.job})) return;
+  if (start(call, Giving{.given = what})) return;
   jobs_.erase(what.job);
   tell(GaveBack{.job = what.job});
 }
@@ -167,7 +190,8 @@ void RunLoop::ended(const Preparing& step, const ChildEnded& end) {
   if (!item) {
     last_complaint_ = item.error().message;
     say(What::warning, nullptr, last_complaint_);
-    tell(PreparingFailed{});
+    using Why = PreparingFailed::Why;
+    tell(PreparingFailed{.why = is_worth_another_try(end.exit_code) ? Why::passing : Why::lasting});
     if (dispatch_.gave_up())
       error_ = Error{.kind = ErrorKind::internal,
                      .message = "no item could be taken: " + printable(last_complaint_),
@@ -195,8 +219,9 @@ void RunLoop::ended(const Commanding& step, const ChildEnded& end) {
 
 void RunLoop::ended(const Landing& step, const ChildEnded& end) {
   Job& job = jobs_.at(step.job);
-  if (is_worth_another_try(end.exit_code) && job.landings < kLandingsMax)
-    return carry_out(Land{.job = step.job});
+  const ChildCall again = landing_step(parts_.who, parts_.request, step.job, job.item);
+  if (postpone(again, step, step.job, end)) return;
+  job.postponed = 0;
   const LandingEnded landing = landing_from(step.job, end);
   if (landing.how == LandingEnded::How::landed) {
     say(What::landed, &job, landing.why);
@@ -213,105 +238,14 @@ void RunLoop::ended(const Failing& step, const ChildEnded& end) {
 }
 
 void RunLoop::ended(const Giving& step, const ChildEnded& end) {
+  const ChildCall again =
+      give_back_step(parts_.who, parts_.request, step.given, jobs_.at(step.given.job).item);
+  if (postpone(again, step, step.given.job, end)) return;
   if (end.exit_code != 0)
-    say(What::warning, &jobs_.at(step.job), "it could not be given back: " + complaint_in(end));
-  jobs_.erase(step.job);
-  tell(GaveBack{.job = step.job});
-}
-
-void RunLoop::ended(const Beating& step, const ChildEnded& end) {
-  beating_ = false;
-  if (end.exit_code != 0) {
-    say(What::warning, nullptr, "leases could not be kept alive: " + complaint_in(end));
-    next_beat_ms_ = now_ms() + kBeatAgainMs;
-    return;
-  }
-  next_beat_ms_ = step.since_ms + pace_ms();
-  const std::vector<std::string> sessions = beat_from(end.out);
-  for (const JobNumber number : step.jobs) {
-    const auto job = jobs_.find(number);
-    if (job == jobs_.end()) continue;
-    const bool held = std::ranges::find(sessions, parts_.who.session(number)) != sessions.end();
-    if (held) {
-      job->second.lease_until_ms = step.since_ms + job->second.item.ttl_secs * 1000;
-    } else if (!job->second.finishing) {
-      tell(LeaseLost{.job = number});
-    }
-  }
-}
-
-// Without it, changes of others are seen a little later.
-void RunLoop::ended(const Watching& /*step*/, const ChildEnded& /*end*/) { watcher_.reset(); }
-
-void RunLoop::read_events(ChildId child) {
-  const std::string lines = parts_.children.take_lines(child);
-  bool by_others = false;
-  for (const std::string_view line : split(lines, '\n')) {
-    const Watched watched = watched_from(parts_.who, line);
-    by_others = by_others || watched.by_others;
-    if (watched.lost) tell(LeaseLost{.job = *watched.lost});
-  }
-  if (by_others) tell(Changed{});
-}
-
-// A third of the shortest lease at most: two beats may fail before anything is lost.
-std::int64_t RunLoop::pace_ms() const {
-  std::int64_t ms = kBeatMaxMs;
-  for (const auto& [number, job] : jobs_) ms = std::min(ms, job.item.ttl_secs * 1000 / 3);
-  return ms;
-}
-
-void RunLoop::beat_if_due() {
-  if (beating_ || jobs_.empty() || now_ms() < next_beat_ms_) return;
-  Beating step{.since_ms = now_ms(), .jobs = {}};
-  for (const auto& [number, job] : jobs_) step.jobs.insert(number);
-  beating_ = start(beat_step(parts_.who), std::move(step));
-}
-
-// Nobody could tell the store in time: others may have the item by now.
-void RunLoop::drop_lapsed() {
-  std::vector<JobNumber> lapsed;
-  for (const auto& [number, job] : jobs_) {
-    if (!job.finishing && now_ms() >= job.lease_until_ms) lapsed.push_back(number);
-  }
-  for (const JobNumber number : lapsed) tell(LeaseLost{.job = number});
-}
-
-void RunLoop::say(What what, const Job* job, std::string text) {
-  RunEvent event{.what = what, .item = {}, .worker = std::nullopt, .text = std::move(text)};
-  if (job != nullptr) {
-    event.item = job->item.item;
-    event.took_ms = job->took_ms;
-    if (job->slot) event.worker = *job->slot + 1;
-  }
-  parts_.watch.on_event(event);
-}
-
-void RunLoop::draw() {
-  if (!parts_.watch.on_frame || now_ms() < drawn_ms_ + kFrameMs) return;
-  drawn_ms_ = now_ms();
-  parts_.watch.on_frame(frame());
-}
-
-RunNow RunLoop::frame() const {
-  RunNow now{.workers = std::vector<WorkerNow>(parts_.request.limits.workers),
-             .prepared = dispatch_.waiting(),
-             .finishing = 0,
-             .left = parts_.left,
-             .totals = dispatch_.totals(),
-             .elapsed_ms = elapsed_ms(),
-             .draining = dispatch_.is_draining()};
-  for (const auto& [number, job] : jobs_) {
-    if (job.finishing || (job.slot && !job.command)) ++now.finishing;
-    if (!job.slot || !job.command) continue;
-    now.workers[*job.slot] = {.item = job.item.item,
-                              .for_ms = now_ms() - job.started_ms,
-                              .lease_left_ms = job.lease_until_ms - now_ms(),
-                              .last_line = last_line_of(parts_.children.out(*job.command))};
-  }
-  const std::uint64_t ended = now.totals.landed + now.totals.parked;
-  now.left -= std::min<std::size_t>(now.left, ended);
-  return now;
+    say(What::warning, &jobs_.at(step.given.job),
+        "it could not be given back: " + complaint_in(end));
+  jobs_.erase(step.given.job);
+  tell(GaveBack{.job = step.given.job});
 }
 
 }  // namespace dibs::verbs

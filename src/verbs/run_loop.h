@@ -15,6 +15,8 @@
 
 namespace dibs::verbs {
 
+inline constexpr std::int64_t kRunFrameMs = 150;  // how often it is drawn at most
+
 class RunLoop {
  public:
   struct Parts {
@@ -23,6 +25,7 @@ class RunLoop {
     const RunIdentity& who;
     const Run& request;
     const RunWatch& watch;
+    std::int64_t beat_every_ms = 30'000;
     std::size_t left = 0;  // items that could be done, when it begins
   };
   explicit RunLoop(const Parts& parts)
@@ -51,7 +54,7 @@ class RunLoop {
     dispatching::GiveBack given;
   };
   struct Giving {
-    JobNumber job;
+    dispatching::GiveBack given;
   };
   struct Beating {
     std::int64_t since_ms = 0;
@@ -69,8 +72,14 @@ class RunLoop {
     std::int64_t took_ms = 0;
     std::int64_t lease_until_ms = 0;
     std::string output;  // the end of what its command said
-    int landings = 0;
+    int postponed = 0;   // in a row
     bool finishing = false;
+  };
+  /// A step that could not reach the store, and is tried again.
+  struct Postponed {
+    std::int64_t at_ms = 0;
+    ChildCall call;
+    Step step;
   };
 
   void tell(const dispatching::Event& event);
@@ -91,6 +100,8 @@ class RunLoop {
   void ended(const Watching& step, const ChildEnded& end);
 
   bool start(const ChildCall& call, Step step);
+  bool postpone(const ChildCall& call, Step step, JobNumber job, const ChildEnded& end);
+  void start_postponed();
   void give_up(Error error);
   void read_events(ChildId child);
   void beat_if_due();
@@ -107,6 +118,7 @@ class RunLoop {
   std::int64_t begun_ms_;
   std::map<ChildId, Step> steps_;
   std::map<JobNumber, Job> jobs_;
+  std::vector<Postponed> postponed_;
   std::optional<ChildId> watcher_;
   bool beating_ = false;
   std::int64_t next_beat_ms_ = 0;

@@ -134,8 +134,10 @@ ChildCall abandon_step(const RunIdentity& who, const std::string& session, const
   return step(who, session, path, {"abandon", "--reason", short_text(why)});
 }
 
-ChildCall beat_step(const RunIdentity& who) {
-  return step(who, who.run, who.directory, {"run", "--beat-for", who.run});
+ChildCall beat_step(const RunIdentity& who, const std::set<JobNumber>& jobs) {
+  std::vector<std::string> words{"run"};
+  for (const JobNumber job : jobs) words.insert(words.end(), {"--beat-for", who.session(job)});
+  return step(who, who.run, who.directory, std::move(words));
 }
 
 std::vector<std::string> beat_from(const std::string& out) {

@@ -1,6 +1,7 @@
 // The steps of a run as commands, and what their answers mean. Nothing is started here.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,7 @@ struct PreparedItem {
 [[nodiscard]] ChildCall abandon_step(const RunIdentity& who, const std::string& session,
                                      const std::string& path, const std::string& why);
 
-[[nodiscard]] ChildCall beat_step(const RunIdentity& who);
+[[nodiscard]] ChildCall beat_step(const RunIdentity& who, const std::set<JobNumber>& jobs);
 [[nodiscard]] std::vector<std::string> beat_from(const std::string& out);
 
 [[nodiscard]] ChildCall watch_step(const RunIdentity& who, std::uint64_t since);

@@ -150,7 +150,7 @@ def exit_75_for_ever_comes_to_an_end():
     with LocalRunSite() as site:
         site.add("a")
         summary = site.events("--max-tries", 2, script="exit 75")[-1]
-        check.equal((summary["put_back"], summary["commands"]), (2, 2))
+        check.equal(summary["commands"], 2)
         check.equal(site.item("a")["state"], "ready")
         site.check_nothing_left()
 
@@ -323,6 +323,27 @@ def what_another_clone_landed_is_not_done_again_before_its_item_is_heard_of():
         check.equal(other.reply("item", "show", "a")["state"], "done")
         other.run("item", "sync", agent="agent:two").expect(0)
         check.equal(other.reply("claim", "list")["leases"], [])
+
+
+@case
+def work_waits_for_a_remote_that_is_away():
+    with GitRunSite() as site:
+        site.add("a")
+        site.run("item", "sync").expect(0)
+        run = site.begin_run(script=f'touch {site.dir}/up; while [ ! -e {site.dir}/go ]; do sleep 0.05; done; {WORK}')
+        wait_until((site.dir / "up").exists, "the command")
+        away = site.remote.path.with_name("away.git")
+        site.remote.path.rename(away)
+        (site.dir / "go").touch()
+        seen = b""
+        while b"next try in" not in seen:
+            line = run.stdout.readline()
+            check.true(line, f"the run ended: {seen!r}")
+            seen += line
+        away.rename(site.remote.path)
+        check.equal(run.wait(timeout=60), 0)
+        check.equal(site.landed(), {"a"})
+        check.true("tries" not in site.item("a"), "no try is counted")
 
 
 @case
