@@ -127,7 +127,9 @@ Result<MergeEnd> Merging::merge(const MergeRequest& request) const {
 }
 
 Result<MergeEnd> Merging::merge_or_squash(const MergeRequest& request) const {
-  Result<MergedTree> merged = merged_tree(request.target, request.branch);
+  Result<MergedTree> merged = request.tree.empty()
+                                  ? merged_tree(request.target, request.branch)
+                                  : MergedTree{.tree = request.tree, .conflicts = {}};
   if (!merged) return fail(merged.error());
   if (merged->tree.empty())
     return MergeEnd{.commit = {}, .conflicts = std::move(merged->conflicts), .at = {}};

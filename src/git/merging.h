@@ -26,6 +26,7 @@ struct MergeRequest {
   std::string branch;                 // commit
   std::string subject;                // first line of the commit that merge and squash make
   std::vector<std::string> trailers;  // "Name: value", for every commit that is made
+  std::string tree = {};  // of merge and squash, where conflicts were resolved; else git merges
 };
 
 /// Either where the target would stand, or what is in the way.

@@ -7,17 +7,19 @@
 #include "base/sha.h"
 #include "base/text.h"
 #include "model/item.h"
-#include "model/toml_text.h"
+#include "model/toml_members.h"
 
 namespace dibs {
 
 namespace {
 
-tl::unexpected<Error> wrong(const std::string& file, const toml::source_region& source,
-                            std::string_view what, std::string hint) {
-  return fail(ErrorKind::usage, fmt::format("{}: {}", printable(toml_place(file, source)), what),
-              std::move(hint));
-}
+using toml_members::Member;
+using toml_members::read_flag;
+using toml_members::read_member;
+using toml_members::read_number;
+using toml_members::read_word;
+using toml_members::read_words;
+using toml_members::wrong;
 
 bool read_command(const toml::node& node, std::vector<std::string>& words) {
   if (const auto line = node.value_exact<std::string>()) {
@@ -36,38 +38,11 @@ bool read_command(const toml::node& node, std::vector<std::string>& words) {
   return !words.front().empty();
 }
 
-bool read_number(const toml::node& node, std::int64_t most, std::int64_t& to) {
-  const auto number = node.value_exact<std::int64_t>();
-  if (!number || *number < 1 || *number > most) return false;
-  to = *number;
-  return true;
-}
-
-bool read_flag(const toml::node& node, bool& to) {
-  const auto value = node.value_exact<bool>();
-  to = value.value_or(false);
-  return value.has_value();
-}
-
 bool read_stage(const toml::node& node, GateStage& to) {
   const auto value = node.value_exact<std::string>();
   if (value == "precheck") to = GateStage::precheck;
   if (value == "postcheck") to = GateStage::postcheck;
   return value == "precheck" || value == "postcheck";
-}
-
-bool read_word(const toml::node& node, std::string& to) {
-  const auto word = node.value_exact<std::string>();
-  if (!word || word->empty() || word->size() > kWordMax || !is_printable(*word)) return false;
-  to = *word;
-  return true;
-}
-
-bool read_words(const toml::node& node, std::vector<std::string>& to) {
-  const toml::array* array = node.as_array();
-  if (array == nullptr || array->size() > kCommandWordsMax) return false;
-  return std::ranges::all_of(
-      *array, [&](const toml::node& element) { return read_word(element, to.emplace_back()); });
 }
 
 bool read_cost(const toml::node& node, std::uint32_t& to) {
@@ -78,14 +53,6 @@ bool read_cost(const toml::node& node, std::uint32_t& to) {
   to = static_cast<std::uint32_t>(std::lround(number * 100));
   return true;
 }
-
-/// A key that a table may have, and what it must be.
-template <class T>
-struct Member {
-  std::string_view name;
-  bool (*read)(const toml::node&, T&);
-  std::string_view wanted;
-};
 
 constexpr std::string_view kCommandWanted =
     R"(a line for the shell, like this: "make test"; or a list of words: ["make", "test"])";
@@ -149,23 +116,6 @@ struct Reading {
   ConfigSource source;
 };
 
-template <class T, std::size_t N>
-Done read_member(const Reading& reading, const std::array<Member<T>, N>& members,
-                 const toml::key& key, const toml::node& node, T& to) {
-  const auto* member = std::ranges::find(members, key.str(), &Member<T>::name);
-  if (member == members.end()) {
-    std::vector<std::string_view> known;
-    for (const Member<T>& one : members) known.push_back(one.name);
-    const auto near = nearest(key.str(), known);
-    return wrong(reading.file, key.source(),
-                 fmt::format("a {} has no '{}'", to.command.kind, printable(key.str())),
-                 near ? fmt::format("did you mean {}?", *near) : "see: dibs gate list --help");
-  }
-  if (member->read(node, to)) return {};
-  return wrong(reading.file, key.source(), fmt::format("{} cannot be that", member->name),
-               fmt::format("it must be {}", member->wanted));
-}
-
 bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= kConfiguredNameMax && text.front() != '-' &&
          std::ranges::all_of(text, [](char c) {
@@ -196,7 +146,8 @@ Done read_section(const Reading& reading, const toml::node* section, const std::
                    .source = reading.source,
                    .origin = toml_place(reading.file, key.source())};
     for (const auto& [name, value] : *table) {
-      if (Done read = read_member(reading, members, name, value, one); !read) return read;
+      if (Done read = read_member(reading.file, kind, members, name, value, one); !read)
+        return read;
     }
     to.push_back(std::move(one));
   }
@@ -275,6 +226,9 @@ Result<Configured> parse_configured(std::string_view text, const std::string& fi
         check(found)}) {
     if (!read) return fail(read.error());
   }
+  Result<std::vector<ConflictRule>> rules = parse_conflict_rules(text, file);
+  if (!rules) return fail(rules.error());
+  found.conflicts = *std::move(rules);
   return found;
 }
 
@@ -282,6 +236,7 @@ void overlay(Configured& under, Configured over) {
   overlay_kind(under.gates, std::move(over.gates));
   overlay_kind(under.workers, std::move(over.workers));
   overlay_kind(under.resolvers, std::move(over.resolvers));
+  under.conflicts.insert(under.conflicts.begin(), over.conflicts.begin(), over.conflicts.end());
 }
 
 }  // namespace dibs

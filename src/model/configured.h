@@ -18,6 +18,8 @@
 //
 //   [resolvers.union]
 //   command = "merge-lines"
+//
+// Rules for conflicts ([[conflicts]]) are in model/conflict_rule.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +28,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/conflict_rule.h"
 
 namespace dibs {
 
@@ -81,20 +84,21 @@ struct Resolver {
   std::int64_t timeout_secs = 600;
 };
 
-/// By name, in the order of their names.
+/// By name, in the order of their names; rules in their own, of which the first that fits counts.
 struct Configured {
   std::vector<Gate> gates;
   std::vector<WorkerKind> workers;
   std::vector<Resolver> resolvers;
+  std::vector<ConflictRule> conflicts;
 };
 
-// Of a section that holds tables by name, which are read here and not as settings.
+// Sections that hold tables by name, which are read here and not as settings.
 [[nodiscard]] bool is_configured_section(std::string_view section);
 
 // Errors name file and line, and what would be right.
 [[nodiscard]] Result<Configured> parse_configured(std::string_view toml, const std::string& file,
                                                   ConfigSource source);
-// What a stronger file names replaces what has the same name.
+// What a stronger file names replaces what has the same name; its rules come first.
 void overlay(Configured& under, Configured over);
 
 }  // namespace dibs

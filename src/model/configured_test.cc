@@ -100,6 +100,13 @@ TEST(Configured, TheStrongerFileReplacesWhatHasTheSameName) {
   EXPECT_EQ(all.workers.size(), 1U);
 }
 
+TEST(Configured, RulesOfTheStrongerFileComeFirst) {
+  Configured all = parsed("[[conflicts]]\npaths = \"x\"\nstrategy = \"ours\"\n");
+  overlay(all, parsed("[[conflicts]]\npaths = \"x\"\n", ConfigSource::clone));
+  ASSERT_EQ(all.conflicts.size(), 2U);
+  EXPECT_EQ(all.conflicts.front().strategy, ConflictStrategy::manual);
+}
+
 TEST(Fingerprint, ChangesWithEveryWordAndWithWhoseItIs) {
   const ConfiguredCommand base{.kind = "gate", .name = "a", .words = {"x", "y z"}, .origin = "f:1"};
   ConfiguredCommand moved = base;

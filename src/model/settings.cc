@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "model/configured.h"
+#include "model/conflict_rule.h"
 #include "model/toml_text.h"
 
 namespace dibs {
@@ -411,6 +412,7 @@ Result<std::vector<Assignment>> parse_settings(std::string_view text, const std:
   if (!table) return fail(table.error());
   std::vector<Assignment> assignments;
   for (const auto& [section, content] : *table) {
+    if (section.str() == kConflictsSection && content.is_array_of_tables()) continue;
     const toml::table* members = content.as_table();
     if (members == nullptr)
       return fail(unknown_setting(section.str(), toml_place(file, section.source())));

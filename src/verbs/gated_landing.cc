@@ -3,10 +3,12 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "base/text.h"
 #include "verbs/merge_slot.h"
+#include "verbs/trust.h"
 
 namespace dibs::verbs {
 
@@ -14,12 +16,9 @@ namespace {
 
 // On top of each other, its own first. Who does not merge is left for its own turn, where it is
 // told why.
-Result<std::vector<Stacked>> stacked(Workspace& workspace, const Landable& own,
-                                     const std::vector<Landable>& others, const MergePlan& plan,
-                                     const LandingGates& gates) {
-  Result<std::string> commit = merge_onto(workspace, own, plan, plan.target.commit);
-  if (!commit) return fail(commit.error());
-  std::vector<Stacked> stack{{.landable = own, .commit = *std::move(commit)}};
+std::vector<Stacked> stacked(Workspace& workspace, Stacked own, const std::vector<Landable>& others,
+                             const MergePlan& plan, const LandingGates& gates) {
+  std::vector<Stacked> stack{std::move(own)};
   for (const Landable& other : others) {
     if (!check_passed_by_hand(workspace, gates.to_pass, other.item.name, other.work)) continue;
     Result<std::string> next = merge_onto(workspace, other, plan, stack.back().commit);
@@ -71,20 +70,26 @@ Result<bool> still_counts(Workspace& workspace, const std::optional<Passed>& pas
   return std::ranges::none_of(*own, [&](const std::string& path) { return moved.contains(path); });
 }
 
+// What is refused anyway need not wait in line for that. What conflicts may be resolved when it is
+// its turn, and resolvers can be dear.
+Done check_before_waiting(Workspace& workspace, const Landable& landable, const MergePlan& plan,
+                          const LandingGates& gates) {
+  const Result<Configured> all = configured(workspace);
+  if (!all) return fail(all.error());
+  const Result<std::string> merges = merge_onto(workspace, landable, plan, plan.target.commit);
+  if (!merges && all->conflicts.empty()) return fail(merges.error());
+  return check_passed_by_hand(workspace, gates.to_pass, landable.item.name, landable.work);
+}
+
 }  // namespace
 
 Result<GatedLanding> land_through_gates(Workspace& workspace, const Landable& landable,
                                         const Land& request, const LandingGates& gates,
                                         std::optional<Passed>& passed) {
-  // What is refused anyway need not wait in line for that.
   Result<MergePlan> plan = merge_plan(workspace, request, gates.trailer);
   if (!plan) return fail(plan.error());
-  const Result<std::string> merges = merge_onto(workspace, landable, *plan, plan->target.commit);
-  if (!merges) return fail(merges.error());
-  const Done by_hand =
-      check_passed_by_hand(workspace, gates.to_pass, landable.item.name, landable.work);
-  if (!by_hand) return fail(by_hand.error());
-
+  if (Done fine = check_before_waiting(workspace, landable, *plan, gates); !fine)
+    return fail(fine.error());
   Result<MergeSlot> slot = MergeSlot::wait_for(workspace, landable, plan->target.branch);
   if (!slot) return fail(slot.error());
   plan = merge_plan(workspace, request, gates.trailer);
@@ -97,24 +102,28 @@ Result<GatedLanding> land_through_gates(Workspace& workspace, const Landable& la
   const auto most = *again ? 1 : static_cast<std::size_t>((*settings)->integer("landing.batch"));
   const Result<std::vector<Landable>> others = slot->offered(most - 1);
   if (!others) return fail(others.error());
-  Result<std::vector<Stacked>> stack = stacked(workspace, landable, *others, *plan, gates);
-  if (!stack) return fail(stack.error());
+  Result<MergedWork> merged = merge_own(workspace, landable, *plan, plan->target.commit);
+  if (!merged) return fail(merged.error());
+  std::vector<Stacked> stack =
+      stacked(workspace, {.landable = landable, .commit = std::move(merged->commit)}, *others,
+              *plan, gates);
   Result<std::vector<std::string>> notes = std::vector<std::string>{
       "the gates were passed before; what landed since touches other files"};
-  if (!*again) notes = pass_largest_part(workspace, gates, plan->target, *stack);
+  if (!*again) notes = pass_largest_part(workspace, gates, plan->target, stack);
   if (!notes) return fail(notes.error());
-  if (!*again && stack->size() == 1)
-    passed = {.target = plan->target.commit, .commit = stack->front().commit};
-  const Result<LandingStep> step = land_step(workspace, plan->target, *stack);
+  if (!*again && stack.size() == 1)
+    passed = {.target = plan->target.commit, .commit = stack.front().commit};
+  const Result<LandingStep> step = land_step(workspace, plan->target, stack);
   if (!step) return fail(step.error());
   GatedLanding landed{.target = plan->target,
                       .target_at = step->target_at,
                       .commit = step->commit,
                       .item_state = step->item_states.front(),
                       .along = {},
-                      .notes = *std::move(notes)};
-  for (std::size_t i = 1; i < stack->size(); ++i)
-    landed.along.push_back((*stack)[i].landable.item.name);
+                      .notes = std::move(merged->notes)};
+  std::ranges::move(*notes, std::back_inserter(landed.notes));
+  for (std::size_t i = 1; i < stack.size(); ++i)
+    landed.along.push_back(stack[i].landable.item.name);
   return landed;
 }
 

@@ -7,24 +7,13 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "verbs/gate_tree.h"
-#include "verbs/heartbeat.h"
+#include "verbs/last_words.h"
+#include "verbs/lease_keeping.h"
 #include "verbs/trust.h"
 
 namespace dibs::verbs {
 
 namespace {
-
-constexpr std::size_t kLinesShownMax = 10;
-
-// The last lines, safe to show and set off from the sentence before them.
-std::string last_lines(const std::string& output) {
-  const std::vector<std::string_view> lines = split(trim(output), '\n');
-  const std::size_t first = lines.size() - std::min(lines.size(), kLinesShownMax);
-  std::string text;
-  for (std::size_t i = first; i < lines.size(); ++i)
-    text += fmt::format("\n    {}", printable(trim(lines[i])));
-  return trim(output).empty() ? "" : "; it said last:" + text;
-}
 
 std::string how_it_ended(const Gate& gate, const GateResult& result) {
   if (result.outcome == GateOutcome::timed_out)
@@ -35,7 +24,7 @@ std::string how_it_ended(const Gate& gate, const GateResult& result) {
 Error failed(const Gate& gate, const GateSubject& subject, const GateResult& result) {
   return {.kind = ErrorKind::refused,
           .message = fmt::format("the gate {} {}{}", gate.command.name, how_it_ended(gate, result),
-                                 last_lines(result.output)),
+                                 last_words(result.output)),
           .hint = fmt::format("see all that was kept of it: dibs gate list {} --output",
                               shell_word(subject.item)),
           .fields = {{"gate", json_string(gate.command.name)},
@@ -67,35 +56,17 @@ const GateResult* last_of(const std::vector<GateResult>& results, const std::str
   return found == results.end() ? nullptr : &*found;
 }
 
-// Says whether the gate may go on: as long as the lease is ours. A store that cannot be reached for
-// a moment takes nothing from anybody.
-bool keep_lease(Workspace& workspace, const GateSubject& subject) {
-  const Result<Beat> beat = heartbeat_for(workspace, subject.who);
-  if (!beat) return true;
-  return std::ranges::any_of(
-      beat->extended, [&](const HeldLease& held) { return held.lease.id == subject.lease.id; });
-}
-
-std::int64_t beat_every_ms(Workspace& workspace, const Lease& lease) {
-  constexpr std::int64_t kLeastMs = 200;
-  const Result<const Settings*> settings = workspace.settings();
-  std::int64_t every_ms =
-      settings ? (*settings)->integer("coordination.heartbeat_interval_secs") * 1000 : kLeastMs;
-  if (!lease.indefinite()) every_ms = std::min(every_ms, lease.ttl_secs * 1000 / 3);
-  return std::max(every_ms, kLeastMs);
-}
-
 WatchedCall call_of(Workspace& workspace, const Gate& gate, const GateSubject& subject,
                     const std::string& directory) {
-  return {.command = gate.command.words,
-          .directory = directory,
-          .environment = {"DIBS_ITEM=" + subject.item, "DIBS_BRANCH=" + subject.branch,
-                          "DIBS_TARGET=" + subject.target, "DIBS_COMMIT=" + subject.commit,
-                          "DIBS_GATE=" + gate.command.name},
-          .most_ms = gate.timeout_secs * 1000,
-          .tail_bytes = kGateOutputMax,
-          .ask_every_ms = beat_every_ms(workspace, subject.lease),
-          .may_go_on = [&] { return keep_lease(workspace, subject); }};
+  WatchedCall call{.command = gate.command.words,
+                   .directory = directory,
+                   .environment = {"DIBS_ITEM=" + subject.item, "DIBS_BRANCH=" + subject.branch,
+                                   "DIBS_TARGET=" + subject.target, "DIBS_COMMIT=" + subject.commit,
+                                   "DIBS_GATE=" + gate.command.name},
+                   .most_ms = gate.timeout_secs * 1000,
+                   .tail_bytes = kGateOutputMax};
+  keep_lease_during(call, workspace, subject.who, subject.lease);
+  return call;
 }
 
 GateOutcome outcome_of(const WatchedEnd& end) {

@@ -114,7 +114,7 @@ struct Attempt {
   std::string commit;                   // what the work became
   std::string work;                     // the commit that lands
   std::string item_state = {};          // what the item became; empty when dibs does not know it
-  std::vector<std::string> notes = {};  // about gates
+  std::vector<std::string> notes = {};  // about conflicts and gates
 };
 
 Result<Attempt> land_at_once(Workspace& workspace, const Landable& landable, const Land& request,
@@ -122,16 +122,17 @@ Result<Attempt> land_at_once(Workspace& workspace, const Landable& landable, con
   const std::unique_ptr<FileLock> turn = landing_turn(workspace);
   const Result<MergePlan> plan = merge_plan(workspace, request, gates.trailer);
   if (!plan) return fail(plan.error());
-  Result<std::string> commit = merge_onto(workspace, landable, *plan, plan->target.commit);
-  if (!commit) return fail(commit.error());
-  const std::vector<Stacked> stack{{.landable = landable, .commit = *std::move(commit)}};
+  Result<MergedWork> merged = merge_own(workspace, landable, *plan, plan->target.commit);
+  if (!merged) return fail(merged.error());
+  const std::vector<Stacked> stack{{.landable = landable, .commit = std::move(merged->commit)}};
   const Result<LandingStep> step = land_step(workspace, plan->target, stack);
   if (!step) return fail(step.error());
   return Attempt{.target = plan->target,
                  .target_at = step->target_at,
                  .commit = step->commit,
                  .work = landable.work,
-                 .item_state = step->item_states.front()};
+                 .item_state = step->item_states.front(),
+                 .notes = std::move(merged->notes)};
 }
 
 Result<Attempt> land_gated(Workspace& workspace, const Landable& landable, const Land& request,
@@ -269,10 +270,11 @@ Result<LandingPreview> preview_landing(Workspace& workspace, const WorkSite& sit
   if (!head) return fail(head.error());
   const Result<MergePlan> plan = merge_plan(workspace, {}, {});
   if (!plan) return fail(plan.error());
-  Result<std::string> commit =
-      merge_onto(workspace, landable(site, *head), *plan, plan->target.commit);
-  if (!commit) return fail(commit.error());
-  return LandingPreview{.target = plan->target.branch, .commit = *std::move(commit), .work = *head};
+  Result<MergedWork> merged =
+      merge_own(workspace, landable(site, *head), *plan, plan->target.commit);
+  if (!merged) return fail(merged.error());
+  return LandingPreview{
+      .target = plan->target.branch, .commit = std::move(merged->commit), .work = *head};
 }
 
 Result<Landed> land(Workspace& workspace, const Land& request) {

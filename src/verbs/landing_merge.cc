@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "verbs/conflict_resolution.h"
 #include "verbs/item_landing.h"
 
 namespace dibs::verbs {
@@ -67,6 +68,22 @@ MergeRequest merge_request(const Landable& landable, const MergePlan& plan,
   return request;
 }
 
+// Refused when there is nothing to land; what conflicts has no commit.
+Result<MergeEnd> merge(Workspace& workspace, const Landable& landable, const MergePlan& plan,
+                       const std::string& onto) {
+  const Result<const Repository*> repository = workspace.repository();
+  if (!repository) return fail(repository.error());
+  const std::string& git_dir = (*repository)->common_dir;
+  const MergeRequest request = merge_request(landable, plan, onto);
+  const Result<std::vector<std::string>> commits =
+      Merging(workspace.system().git, git_dir).commits_to_land(request);
+  if (!commits) return fail(commits.error());
+  if (commits->empty()) return fail(nothing_to_land(landable, plan.target));
+  Result<MergeEnd> end = merged(workspace, git_dir, request);
+  if (end && end->commit == onto) return fail(nothing_to_land(landable, plan.target));
+  return end;
+}
+
 }  // namespace
 
 std::string shown_paths(const std::vector<std::string>& paths, std::size_t count) {
@@ -106,19 +123,31 @@ Result<MergePlan> merge_plan(Workspace& workspace, const Land& request,
 
 Result<std::string> merge_onto(Workspace& workspace, const Landable& landable,
                                const MergePlan& plan, const std::string& onto) {
-  const Result<const Repository*> repository = workspace.repository();
-  if (!repository) return fail(repository.error());
-  const std::string& git_dir = (*repository)->common_dir;
-  const MergeRequest request = merge_request(landable, plan, onto);
-  const Result<std::vector<std::string>> commits =
-      Merging(workspace.system().git, git_dir).commits_to_land(request);
-  if (!commits) return fail(commits.error());
-  if (commits->empty()) return fail(nothing_to_land(landable, plan.target));
-  const Result<MergeEnd> end = merged(workspace, git_dir, request);
+  const Result<MergeEnd> end = merge(workspace, landable, plan, onto);
   if (!end) return fail(end.error());
   if (end->commit.empty()) return fail(conflict(landable, plan.target, *end));
-  if (end->commit == onto) return fail(nothing_to_land(landable, plan.target));
   return end->commit;
+}
+
+Result<MergedWork> merge_own(Workspace& workspace, const Landable& landable, const MergePlan& plan,
+                             const std::string& onto) {
+  const Result<MergeEnd> end = merge(workspace, landable, plan, onto);
+  if (!end) return fail(end.error());
+  if (!end->commit.empty()) return MergedWork{.commit = end->commit, .notes = {}};
+  if (plan.mode == LandMode::rebase) return fail(conflict(landable, plan.target, *end));
+  Result<std::optional<ResolvedMerge>> resolved = resolve_conflicts(workspace, landable, onto);
+  if (!resolved) return fail(resolved.error());
+  if (!resolved->has_value()) return fail(conflict(landable, plan.target, *end));
+  const Result<const Repository*> repository = workspace.repository();
+  if (!repository) return fail(repository.error());
+  MergeRequest request = merge_request(landable, plan, onto);
+  request.tree = (*resolved)->tree;
+  request.trailers.push_back((*resolved)->trailer);
+  const Result<MergeEnd> made =
+      Merging(workspace.system().git, (*repository)->common_dir).merge(request);
+  if (!made) return fail(made.error());
+  if (made->commit == onto) return fail(nothing_to_land(landable, plan.target));
+  return MergedWork{.commit = made->commit, .notes = std::move((*resolved)->notes)};
 }
 
 }  // namespace dibs::verbs

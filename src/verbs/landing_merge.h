@@ -41,6 +41,16 @@ struct MergePlan {
 [[nodiscard]] Result<std::string> merge_onto(Workspace& workspace, const Landable& landable,
                                              const MergePlan& plan, const std::string& onto);
 
+/// What one's own work became, and what was done for that.
+struct MergedWork {
+  std::string commit;
+  std::vector<std::string> notes;
+};
+// The same for one's own work. Where it conflicts, the configuration may say what becomes of that
+// ([[conflicts]]). A rebase conflicts commit by commit, and is always for a person to mend.
+[[nodiscard]] Result<MergedWork> merge_own(Workspace& workspace, const Landable& landable,
+                                           const MergePlan& plan, const std::string& onto);
+
 // "a, b and 3 more"
 [[nodiscard]] std::string shown_paths(const std::vector<std::string>& paths, std::size_t count);
 [[nodiscard]] std::string json_list(const std::vector<std::string>& texts);
