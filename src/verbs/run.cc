@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "verbs/gates.h"
 #include "verbs/item_view.h"
 #include "verbs/observe.h"
 #include "verbs/run_loop.h"
@@ -67,6 +68,15 @@ std::optional<Error> error_of(const RunLoop& loop, const Run& request) {
                .fields = {}};
 }
 
+// Every item would fail for the same reason, until all are parked.
+Done check_gates_trusted(Workspace& workspace) {
+  for (const GateStage stage : {GateStage::precheck, GateStage::postcheck}) {
+    if (const Result<std::vector<Gate>> gates = gates_of(workspace, stage); !gates)
+      return fail(gates.error());
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view name_of(RunEvent::What what) {
@@ -107,6 +117,7 @@ std::int64_t RunSummary::waiting_ms() const {
 Result<RunEnd> run(Workspace& workspace, const Run& request, const RunWatch& watch) {
   const Result<RunIdentity> who = identity_of(workspace);
   if (!who) return fail(who.error());
+  if (Done trusted = check_gates_trusted(workspace); !trusted) return fail(trusted.error());
   Result<RunMark> mark = RunMark::make(workspace, who->run);
   if (!mark) return fail(mark.error());
   const Result<std::size_t> recovered = recover_runs(workspace);

@@ -58,6 +58,17 @@ def a_committed_gate_never_runs_untrusted():
 
 
 @case
+def a_run_does_not_even_begin():
+    for stage in ("precheck", "postcheck"):
+        with Site() as site:
+            site.reply("item", "add", "work")
+            site.commit_config(site.hostile(stage))
+            refused = site.run("run", "--workers", "1", "--", "touch", str(site.trace)).expect(EXIT_REFUSED)
+            check.contains(refused.err, "the gate bad came with the repository and is not trusted here")
+            check.equal((site.ran(), site.reply("item", "list")["items"][0]["state"]), ([], "ready"))
+
+
+@case
 def what_a_branch_brings_along_is_not_run_either():
     with Site() as site:
         made = site.start("42")
