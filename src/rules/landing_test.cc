@@ -24,6 +24,20 @@ class LandRule : public Rules {
   }
 };
 
+TEST_F(LandRule, OfSeveralIsOneChangeToo) {
+  const Lease one = taken(kOne, "1");
+  const Lease two = taken(kTwo, "2");
+  Decision<Grants> all;
+  add_to(all, *land(board_, kOne, one.id, landing()));
+  add_to(all, *land(board_, kTwo, two.id, {.target = "main", .commit = "c2", .work = "w2"}));
+  EXPECT_TRUE(all.changes.gives_back);
+  EXPECT_EQ(all.changes.refs, landing().refs);
+  apply(all.changes);
+  EXPECT_TRUE(on("1").empty() && on("2").empty());
+  ASSERT_EQ(ops(), (Ops{Op::land, Op::land}));
+  EXPECT_EQ(events_[1].reason, "c2 on main from w2");
+}
+
 TEST_F(LandRule, GivesTheLeaseBackAndMovesTheRefsInOneChange) {
   const Lease lease = taken(kOne, "1");
   const Result<Decision<Grants>> decision = land(board_, kOne, lease.id, landing());
