@@ -182,6 +182,7 @@ def the_graph_shows_nothing_before_what_it_depends_on():
 @case
 def the_more_urgent_comes_first_then_what_most_wait_for_then_the_shorter():
     with Items() as repo:
+        repo.run("config", "set", "schedule.oldest_every", "0").expect(0)
         repo.batch({"id": "plain", "title": "P"}, {"id": "short", "title": "S", "estimate_min": 5},
                    {"id": "root", "title": "R"}, {"id": "leaf", "title": "L", "depends_on": ["root"]},
                    {"id": "urgent", "title": "U", "priority": 0})

@@ -241,7 +241,7 @@ def metrics_count_what_happened():
         check.equal({op: n for op, n in seen["by_op"].items() if n},
                     {"acquire": 3, "renew": 1, "release": 1, "auto-evict": 1})
         check.equal(set(seen["by_op"]), {"acquire", "renew", "heartbeat", "release", "transfer", "auto-evict",
-                                         "force-evict", "upgrade", "downgrade", "land"})
+                                         "force-evict", "upgrade", "downgrade", "land", "wait", "leave"})
         check.equal((seen["success_rate"], seen["contention"], seen["warnings"]), (0.75, 0.3333, []))
         check.equal([seen[f"{how}_last_{span}"] for how in ("released", "landed") for span in ("hour", "day")],
                     [1, 1, 0, 0])
