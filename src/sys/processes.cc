@@ -72,6 +72,10 @@ std::vector<pid_t> processes_with(std::string_view variable) {
   return found;
 }
 
+void wake_processes_with(std::string_view variable) {
+  for (const pid_t pid : processes_with(variable)) ::kill(pid, SIGCONT);
+}
+
 std::size_t end_processes_with(std::string_view variable) {
   constexpr int kRoundsMax = 20;
   constexpr int kAskedRounds = 10;
@@ -83,6 +87,7 @@ std::size_t end_processes_with(std::string_view variable) {
     // Those that were asked are asked once; new ones may have been started meanwhile.
     for (const pid_t pid : left) {
       if (round == 0) ::kill(pid, SIGTERM);
+      if (round == 0) ::kill(pid, SIGCONT);  // stopped ones would not hear
       if (round >= kAskedRounds) ::kill(pid, SIGKILL);
     }
     clock.sleep_ms(kPauseMs);

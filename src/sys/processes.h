@@ -18,6 +18,9 @@ namespace dibs {
 // All that were started with NAME=value, as far as we may see them, without ourselves.
 [[nodiscard]] std::vector<pid_t> processes_with(std::string_view variable);
 
+// Lets them go on if they were stopped.
+void wake_processes_with(std::string_view variable);
+
 // Asks them to end, waits a little, and kills what is left; how many there were.
 [[nodiscard]] std::size_t end_processes_with(std::string_view variable);
 
