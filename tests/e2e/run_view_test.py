@@ -3,48 +3,10 @@
 
 import re
 import shlex
-import subprocess
 
-from harness import DIBS, case, check, main, needs, wait_until
+from harness import DIBS, case, check, main, wait_until
 from run_site import WORK, LocalRunSite
-
-
-class Screen:
-    """A tmux of its own, with one window that runs one command."""
-
-    def __init__(self, site, columns, rows, *words):
-        needs("tmux")
-        self.site, self.socket = site, str(site.dir / "tmux")
-        typed = " ".join(map(shlex.quote, words))
-        self.tmux("-f", "/dev/null", "new-session", "-d", "-x", str(columns), "-y", str(rows),
-                  f"{typed}; echo \"exit $?\"; sleep 1000")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.tmux("kill-server")
-
-    def tmux(self, *words):
-        done = subprocess.run(["tmux", "-S", self.socket, *words], cwd=self.site.root, env=self.site.env,
-                              capture_output=True, text=True, timeout=60)
-        check.true(done.returncode == 0, f"tmux {words}: {done.stderr}")
-        return done.stdout
-
-    def lines(self):
-        return self.tmux("capture-pane", "-p").rstrip("\n").split("\n")
-
-    def shows(self, pattern):
-        return any(re.search(pattern, line) for line in self.lines())
-
-    def wait_for(self, pattern):
-        wait_until(lambda: self.shows(pattern), f"{pattern!r} in {self.lines()}")
-
-    def type(self, *keys):
-        self.tmux("send-keys", *keys)
-
-    def resize(self, columns, rows):
-        self.tmux("resize-window", "-x", str(columns), "-y", str(rows))
+from screen import Screen
 
 
 def waiting_command(site, said):
@@ -53,7 +15,7 @@ def waiting_command(site, said):
 
 
 def screen_of(site, columns, rows, *options, script):
-    return Screen(site, columns, rows, DIBS, "run", *map(str, options), "--", "sh", "-c", script)
+    return Screen(site, columns, rows, DIBS, "run", *map(str, options), "--", "sh", "-c", script, cwd=site.root)
 
 
 def shown_at(columns, rows):
