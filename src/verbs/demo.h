@@ -1,48 +1,50 @@
-// The main job on a scratch repository, and the proof that it was done right: agents as real
-// processes in real worktrees race for items, one of them is killed in the middle of its work, and
-// what each wrote while it believed to hold an item is checked afterwards.
+// The whole job on a scratch repository, and the proof that it was done right. A real small C
+// project, items with dependencies, and `run` itself with workers that edit, compile and commit.
+// One makes a mistake, one is killed with -9, and an agent beside the run sleeps over its lease.
+//
+// verbs/demo_plan says what is to be done, verbs/demo_project writes it down, verbs/demo_evidence
+// looks at what came of it, and verbs/demo_proof judges that.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "sys/scratch.h"
+#include "verbs/demo_plan.h"
+#include "verbs/demo_proof.h"
+#include "verbs/run.h"
 #include "verbs/workspace.h"
 
 namespace dibs::verbs {
 
-struct Demo {
-  std::size_t workers = 8;
-  std::size_t items = 40;
-  std::uint64_t seed = 1;
-};
-
-struct DemoWorker {
-  std::string name;
-  std::string doing;  // the item it holds; empty between two
-  std::uint64_t fence = 0;
-  std::size_t done = 0;
-  bool killed = false;
-};
-
-struct DemoProgress {
-  std::vector<DemoWorker> workers;
-  std::size_t done = 0;
-  std::size_t items = 0;
-  std::uint64_t refusals = 0;
-  std::int64_t elapsed_ms = 0;
+/// For whoever looks on.
+struct DemoWatch {
+  std::function<void(const std::string&)> on_news;   // a sentence of the story
+  std::function<void(const RunEvent&)> on_event;     // of the runs
+  std::function<void(const RunNow&)> on_frame = {};  // the same, drawn; empty: nobody looks
 };
 
 struct DemoResult {
-  DemoProgress end;
-  std::size_t grants = 0;
-  std::string killed;                   // which worker was killed while it held something
-  std::string took_over;                // "agent:worker-5 took item:item-07 over at once"
-  std::vector<std::string> violations;  // empty: proven
-  std::string directory;
+  DemoPlan plan;
+  std::vector<DemoVerdict> verdicts;
+  DispatchTotals totals;                      // of both runs
+  std::size_t landed = 0;                     // items that are on the target
+  std::size_t grants = 0;                     // of leases
+  std::uint64_t refusals = 0;                 // of claims
+  std::string killed;                         // the item whose worker was killed; empty: none was
+  std::string took_over;                      // "agent:demo took item:step-05 over"
+  std::int64_t elapsed_ms = 0;                // all of it
+  std::int64_t together_ms = 0;               // of the run with all workers
+  std::size_t together_items = 0;             // that it did
+  std::optional<std::int64_t> one_worker_ms;  // that one worker would have taken for them
+  bool compiled = true;                       // false: there is no C compiler here
+
+  [[nodiscard]] std::vector<std::string> violations() const;
+  [[nodiscard]] std::optional<double> speed_up() const;
 };
 
 // A place for it, below TMPDIR; removed when the handle goes.
@@ -50,14 +52,6 @@ struct DemoResult {
 
 // Makes the repository in `directory`, runs everything, checks it.
 [[nodiscard]] Result<DemoResult> demo(Workspace& workspace, const Demo& request,
-                                      const std::string& directory,
-                                      const std::function<void(const DemoProgress&)>& on_progress);
-
-/// What one worker process does.
-struct DemoWork {
-  std::size_t items = 0;
-  std::uint64_t seed = 0;
-};
-[[nodiscard]] Done demo_worker(Workspace& workspace, const DemoWork& work);
+                                      const std::string& directory, const DemoWatch& watch);
 
 }  // namespace dibs::verbs
