@@ -12,6 +12,7 @@ namespace dibs {
 
 namespace {
 constexpr std::size_t kMessageFields = 4;
+constexpr std::size_t kTreesMax = 4;  // items
 }  // namespace
 
 Result<ItemList> NativeItems::read_all() {
@@ -46,7 +47,13 @@ Result<std::vector<StoredItem>> NativeItems::read(const std::vector<ItemId>& ids
   if (!commit) return fail(commit.error());
   std::vector<std::string> paths;
   for (const ItemId& id : ids) paths.push_back(item_path(id));
-  const Result<std::map<std::string, BranchFiles::Found>> files = branch_.read_at(*commit, paths);
+  // Of few items the trees above them, too: whoever changes one makes new ones.
+  std::vector<std::string> asked = paths;
+  if (paths.size() <= kTreesMax) {
+    for (const std::string& path : paths) asked.push_back(path.substr(0, path.find('/')));
+    asked.emplace_back();
+  }
+  const Result<std::map<std::string, BranchFiles::Found>> files = branch_.read_at(*commit, asked);
   if (!files) return fail(files.error());
   remember(*commit, *files);
   std::vector<StoredItem> items;
@@ -88,7 +95,16 @@ void NativeItems::remember(const std::string& commit,
                            const std::map<std::string, BranchFiles::Found>& files) {
   seen_at_ = commit;
   seen_.clear();
-  for (const auto& [path, found] : files) seen_.emplace(path, found.object);
+  trees_ = {};
+  for (const auto& [path, found] : files) {
+    if (path.empty()) {
+      trees_.root = found.text;
+    } else if (path.find('/') == std::string::npos) {
+      trees_.folders.emplace(path, found.text);
+    } else {
+      seen_.emplace(path, found.object);
+    }
+  }
 }
 
 // By the index, because asking git costs as much again as the commit.
@@ -132,9 +148,20 @@ Result<std::optional<ItemSource::Prepared>> NativeItems::prepare(const Batch& ba
   const Result<bool> expected = is_as_expected(batch, *parent);
   if (!expected) return fail(expected.error());
   if (!*expected) return std::nullopt;
-  Result<std::string> made = branch_.write(commit_of(batch, *parent));
+  Result<std::string> made = written(commit_of(batch, *parent));
   if (!made) return fail(made.error());
   return Prepared{.ref = kItemsRef, .from = *parent, .to = *std::move(made), .turn = turn->lock()};
+}
+
+// A landing does this, and waits for it; where others of a group write too, git knows the modes.
+Result<std::string> NativeItems::written(const BranchFiles::NewCommit& commit) {
+  if (commit.parent == seen_at_ && place_.file_mode == kPrivateFile) {
+    Result<std::optional<std::string>> made =
+        write_loose_commit(files_, place_.common_dir, commit, trees_);
+    if (!made) return fail(made.error());
+    if (made->has_value()) return **std::move(made);
+  }
+  return branch_.write(commit);
 }
 
 void NativeItems::moved(const Prepared& prepared, const Batch& batch) {

@@ -9,6 +9,7 @@
 
 #include "git/branch_files.h"
 #include "git/git_program.h"
+#include "git/loose_commit.h"
 #include "git/ref_files.h"
 #include "items/catalog_cache.h"
 #include "items/item_source.h"
@@ -44,6 +45,7 @@ class NativeItems final : public ItemSource {
   void note(const std::string& from, const std::string& to, const Batch& batch);
   [[nodiscard]] Result<bool> is_as_expected(const Batch& batch, const std::string& commit);
   [[nodiscard]] Result<bool> are_new(const Batch& batch, const std::string& commit);
+  [[nodiscard]] Result<std::string> written(const BranchFiles::NewCommit& commit);
   void remember(const std::string& commit, const std::map<std::string, BranchFiles::Found>& files);
   [[nodiscard]] static BranchFiles::NewCommit commit_of(const Batch& batch,
                                                         const std::string& parent);
@@ -55,7 +57,8 @@ class NativeItems final : public ItemSource {
   BranchFiles branch_;
   CatalogCache cache_;
   std::string seen_at_;                      // the commit that was read last,
-  std::map<std::string, std::string> seen_;  // and what was there, by path
+  std::map<std::string, std::string> seen_;  // what was there, by path,
+  KnownTrees trees_;                         // and the trees above that
 };
 
 }  // namespace dibs

@@ -18,7 +18,9 @@ namespace {
 constexpr std::int64_t kIdleMs = 1000;        // how long nothing may happen before it looks around
 constexpr std::int64_t kFirstPauseMs = 500;   // before a step is tried again; doubles,
 constexpr std::int64_t kPauseMaxMs = 60'000;  // up to this,
-constexpr int kPostponedMax = 12;             // so often: some five minutes
+constexpr std::int64_t kLastWaitMs = 100;
+constexpr int kLastWaitsMax = 50;
+constexpr int kPostponedMax = 12;  // so often: some five minutes
 
 // Nothing was decided: the store could not be reached, or others were faster.
 bool is_worth_another_try(int code) {
@@ -52,6 +54,10 @@ void RunLoop::run(std::uint64_t watch_since) {
     drop_lapsed();
     tell(Woken{});
     draw();
+  }
+  // A beat that is under way has begun to write.
+  for (int waits = 0; beating_ && waits < kLastWaitsMax; ++waits) {
+    for (const ChildNews& news : parts_.children.wait(kLastWaitMs)) take(news);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "verbs/run_recovery.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -111,6 +113,19 @@ Done end_leases(Workspace& workspace, const std::string& run) {
   return {};
 }
 
+// What did not work at first may the next time: others clear up and land meanwhile.
+Result<std::size_t> clear_worktrees(Workspace& workspace, const std::string& run) {
+  constexpr int kPassesMax = 3;
+  std::size_t cleared = 0;
+  for (int pass = 0; pass <= kPassesMax; ++pass) {
+    const Result<std::vector<Orphan>> orphans = orphans_of(workspace, run);
+    if (!orphans) return fail(orphans.error());
+    if (orphans->empty()) return cleared;
+    if (pass < kPassesMax) cleared += abandon_all(workspace, *orphans);
+  }
+  return fail(ErrorKind::internal, "some of its worktrees stay");
+}
+
 // A step that was under way ends by itself; until then it may be in the middle of a landing.
 bool have_ended(Clock& clock, const std::string& mark) {
   constexpr int kLooksMax = 100;
@@ -126,12 +141,10 @@ Result<std::size_t> recover_run(Workspace& workspace, const std::string& run) {
   (void)end_processes_with(kCommandMark + run);
   if (!have_ended(workspace.system().clock, kStepMark + run))
     return fail(ErrorKind::internal, "a step of it is still under way");
-  const Result<std::vector<Orphan>> orphans = orphans_of(workspace, run);
-  if (!orphans) return fail(orphans.error());
-  const std::size_t given = abandon_all(workspace, *orphans);
+  const Result<std::size_t> cleared = clear_worktrees(workspace, run);
+  if (!cleared) return fail(cleared.error());
   if (Done ended = end_leases(workspace, run); !ended) return fail(ended.error());
-  if (given != orphans->size()) return fail(ErrorKind::internal, "some worktrees stay");
-  return given;
+  return cleared;
 }
 
 Result<std::string> marks_folder(Workspace& workspace) {
@@ -171,8 +184,11 @@ Result<std::size_t> recover_runs(Workspace& workspace) {
     if (!lock || !*lock) continue;  // it is alive, or another sees to it
     const Result<std::size_t> recovered =
         recover_run(workspace, name.substr(0, name.size() - kMarkEnd.size()));
-    // What could not be done now is there for the next one.
-    if (!recovered) continue;
+    if (!recovered) {
+      workspace.warn(fmt::format("what {} left stays for now: {}; try again with: dibs recover",
+                                 printable(name), recovered.error().message));
+      continue;
+    }
     given += *recovered;
     (void)files.remove(path);
   }
