@@ -7,7 +7,20 @@
 
 namespace dibs {
 
-using namespace dispatching;
+using dispatching::Begun;
+using dispatching::Changed;
+using dispatching::CommandEnded;
+using dispatching::GaveBack;
+using dispatching::GiveBack;
+using dispatching::Interrupted;
+using dispatching::Land;
+using dispatching::LandingEnded;
+using dispatching::LeaseLost;
+using dispatching::NothingReady;
+using dispatching::Prepared;
+using dispatching::PreparingFailed;
+using dispatching::StopCommand;
+using dispatching::Woken;
 
 namespace {
 

@@ -8,7 +8,9 @@
 
 namespace dibs {
 
-using namespace dispatching;
+using dispatching::Prepare;
+using dispatching::StartCommand;
+using dispatching::StopCommand;
 
 namespace {
 

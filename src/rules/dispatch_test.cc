@@ -11,7 +11,24 @@
 namespace dibs {
 namespace {
 
-using namespace dispatching;
+using dispatching::Action;
+using dispatching::Begun;
+using dispatching::Changed;
+using dispatching::CommandEnded;
+using dispatching::Event;
+using dispatching::GaveBack;
+using dispatching::GiveBack;
+using dispatching::Interrupted;
+using dispatching::Land;
+using dispatching::LandingEnded;
+using dispatching::LeaseLost;
+using dispatching::NothingReady;
+using dispatching::Prepare;
+using dispatching::Prepared;
+using dispatching::PreparingFailed;
+using dispatching::StartCommand;
+using dispatching::StopCommand;
+using dispatching::Woken;
 using As = GiveBack::As;
 using How = LandingEnded::How;
 

@@ -10,7 +10,21 @@
 
 namespace dibs::verbs {
 
-using namespace dispatching;
+using dispatching::Action;
+using dispatching::Begun;
+using dispatching::CommandEnded;
+using dispatching::GaveBack;
+using dispatching::GiveBack;
+using dispatching::Interrupted;
+using dispatching::Land;
+using dispatching::LandingEnded;
+using dispatching::NothingReady;
+using dispatching::Prepare;
+using dispatching::Prepared;
+using dispatching::PreparingFailed;
+using dispatching::StartCommand;
+using dispatching::StopCommand;
+using dispatching::Woken;
 using What = RunEvent::What;
 
 namespace {

@@ -7,7 +7,8 @@
 
 namespace dibs::verbs {
 
-using namespace dispatching;
+using dispatching::Changed;
+using dispatching::LeaseLost;
 using What = RunEvent::What;
 
 namespace {
