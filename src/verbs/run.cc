@@ -137,7 +137,8 @@ Result<RunEnd> run(Workspace& workspace, const Run& request, const RunWatch& wat
                    ? std::string()
                    : fmt::format("{} worktree{} of runs that were killed {} cleared up", *recovered,
                                  *recovered == 1 ? "" : "s", *recovered == 1 ? "was" : "were")});
-  RunLoop loop({.clock = workspace.system().clock,
+  RunLoop loop({.files = workspace.system().files,
+                .clock = workspace.system().clock,
                 .children = *children,
                 .who = *who,
                 .request = request,

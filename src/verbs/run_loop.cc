@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/time.h"
+#include "verbs/dead_locks.h"
 
 namespace dibs::verbs {
 
@@ -178,6 +179,8 @@ void RunLoop::carry_out(const GiveBack& what) {
 
 void RunLoop::give_back(const GiveBack& what) {
   const Job& job = jobs_.at(what.job);
+  // Its command has ended, and whatever that started was killed, perhaps in the middle of a commit.
+  if (job.slot) remove_dead_locks(parts_.files, job.item.path);
   const ChildCall call = give_back_step(parts_.who, parts_.request, what, job.item);
   if (start(call, Giving{.given = what})) return;
   jobs_.erase(what.job);

@@ -10,6 +10,7 @@
 
 #include "sys/children.h"
 #include "sys/clock.h"
+#include "sys/file_system.h"
 #include "verbs/run.h"
 #include "verbs/run_steps.h"
 
@@ -20,6 +21,7 @@ inline constexpr std::int64_t kRunFrameMs = 150;  // how often it is drawn at mo
 class RunLoop {
  public:
   struct Parts {
+    FileSystem& files;
     Clock& clock;
     Children& children;
     const RunIdentity& who;

@@ -11,6 +11,7 @@
 #include "sys/children.h"
 #include "sys/processes.h"
 #include "verbs/claim.h"
+#include "verbs/dead_locks.h"
 #include "verbs/run_steps.h"
 #include "verbs/target.h"
 
@@ -83,6 +84,7 @@ std::size_t abandon_all(Workspace& workspace, const std::vector<Orphan>& orphans
                           .pid = workspace.system().machine.own_pid(),
                           .directory = workspace.system().current_directory,
                           .global_words = {}};
+    remove_dead_locks(workspace.system().files, orphan.path);
     const Result<ChildId> child =
         children->start(abandon_step(who, orphan.session.text, orphan.path, std::string(kWhy)));
     std::optional<ChildEnded> end;

@@ -168,6 +168,17 @@ def a_command_that_hangs_is_stopped_with_all_it_started():
 
 
 @case
+def a_git_that_was_killed_in_its_commit_is_in_nobodys_way():
+    with LocalRunSite() as site:
+        site.add("a")
+        locks = 'touch "$(git rev-parse --git-dir)/index.lock" "$(git rev-parse --git-common-dir)/refs/heads/$DIBS_BRANCH.lock"'
+        reply = site.dibs_run(script=f'[ "$DIBS_TRIES" -gt 0 ] || {{ {locks}; kill -9 $$; }}; {WORK}').expect(0)
+        check.absent(reply.err, "warning")
+        check.equal(site.landed(), {"a"})
+        site.check_nothing_left()
+
+
+@case
 def what_leaves_its_process_group_does_not_outlive_its_command():
     with LocalRunSite() as site:
         site.add("a", "b")
