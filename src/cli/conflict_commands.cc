@@ -30,6 +30,7 @@ std::string described(const verbs::LiveBranch& live) {
 }
 
 std::string shown(const std::vector<std::string>& files) {
+  if (files.empty()) return "git cannot merge them";
   std::string text;
   for (std::size_t i = 0; i < std::min(files.size(), kFilesShownMax); ++i)
     text += (text.empty() ? "" : ", ") + printable(files[i]);

@@ -14,6 +14,7 @@ namespace dibs {
 namespace {
 
 constexpr std::int64_t kSurveyMs = 30LL * 60 * 1000;
+constexpr int kFallsMax = 100;  // of git; more, and something else is wrong
 
 // Quoted as git wants it, because a colon would separate two directories.
 std::string borrowing(std::string_view directory) {
@@ -107,8 +108,7 @@ Result<std::vector<TipPair>> TipMerges::that_may_collide(const std::vector<std::
 }
 
 // "1 NUL TREE NUL NUL" where two go together, "0 NUL TREE NUL PATH NUL … NUL" where they do not.
-Result<std::vector<Collision>> parse_merges(std::string_view out,
-                                            const std::vector<TipPair>& pairs) {
+SaidMerges parse_merges(std::string_view out, std::span<const TipPair> pairs) {
   const auto next = [&]() -> std::optional<std::string_view> {
     const std::size_t end = out.find('\0');
     if (end == std::string_view::npos) return std::nullopt;
@@ -116,42 +116,69 @@ Result<std::vector<Collision>> parse_merges(std::string_view out,
     out.remove_prefix(end + 1);
     return field;
   };
-  std::vector<Collision> collisions;
+  SaidMerges said;
   for (const TipPair pair : pairs) {
     const std::optional<std::string_view> status = next();
     const std::optional<std::string_view> tree = next();
-    if (!tree || (*status != "0" && *status != "1"))
-      return fail(ErrorKind::internal, "git merge-tree was cut short");
+    if (!tree || (*status != "0" && *status != "1")) return said;
     Collision collision{.pair = pair, .files = {}};
     std::optional<std::string_view> path = next();
     for (; path && !path->empty(); path = next()) collision.files.emplace_back(*path);
-    if (!path) return fail(ErrorKind::internal, "git merge-tree was cut short");
-    if (*status == "0") collisions.push_back(std::move(collision));
+    if (!path) return said;
+    if (*status == "0") said.collisions.push_back(std::move(collision));
+    ++said.pairs;
   }
-  return collisions;
+  return said;
 }
 
-Result<std::vector<Collision>> TipMerges::merge(const std::vector<std::string>& tips,
-                                                const std::vector<TipPair>& pairs) const {
-  if (pairs.empty()) return std::vector<Collision>{};
+Result<ProgramEnd> TipMerges::run_merges(const std::vector<std::string>& tips,
+                                         std::span<const TipPair> pairs) const {
   const Result<ScratchDirectory> scratch = ScratchDirectory::make(scratch_parent_);
   if (!scratch) return fail(scratch.error());
   std::string input;
   for (const TipPair pair : pairs)
     input += fmt::format("{} {}\n", tips[pair.first], tips[pair.second]);
   // Histories that have nothing in common would end the whole call.
-  const Result<std::string> out =
-      git_.output_of({.git_dir = common_dir_,
-                      .arguments = {"merge-tree", "--write-tree", "--stdin", "--name-only",
-                                    "--no-messages", "--allow-unrelated-histories"},
-                      .input = input,
-                      .most_ms = kSurveyMs,
-                      .environment = {"GIT_OBJECT_DIRECTORY=" + scratch->path(),
-                                      borrowing(common_dir_ + "/objects")},
-                      .settings = {"core.fsync=none"}},
-                     ErrorKind::internal);
-  if (!out) return fail(out.error());
-  return parse_merges(*out, pairs);
+  return git_.run({.git_dir = common_dir_,
+                   .arguments = {"merge-tree", "--write-tree", "--stdin", "--name-only",
+                                 "--no-messages", "--allow-unrelated-histories"},
+                   .input = input,
+                   .most_ms = kSurveyMs,
+                   .environment = {"GIT_OBJECT_DIRECTORY=" + scratch->path(),
+                                   borrowing(common_dir_ + "/objects")},
+                   .settings = {"core.fsync=none"}});
+}
+
+// There are merges that git 2.39 falls over (an assertion about renames), and what it had said
+// about others may be lost then: each half is asked about again, until such a pair is alone. It
+// does not go together either.
+Result<std::vector<Collision>> TipMerges::merge(const std::vector<std::string>& tips,
+                                                const std::vector<TipPair>& pairs) const {
+  std::vector<Collision> collisions;
+  std::vector<std::span<const TipPair>> left;  // the next is the last
+  if (!pairs.empty()) left.emplace_back(pairs);
+  for (int falls = 0; !left.empty();) {
+    const std::span<const TipPair> some = left.back();
+    left.pop_back();
+    const Result<ProgramEnd> end = run_merges(tips, some);
+    if (!end) return fail(end.error());
+    SaidMerges said = parse_merges(end->out, some);
+    if (end->succeeded() && said.pairs == some.size()) {
+      std::ranges::move(said.collisions, std::back_inserter(collisions));
+      continue;
+    }
+    if (end->succeeded() || end->cut != ProgramEnd::Cut::no || ++falls > kFallsMax) {
+      return fail(ErrorKind::internal,
+                  fmt::format("git merge-tree was cut short: {}", complaint_of(*end)));
+    }
+    if (some.size() == 1) {
+      collisions.push_back({.pair = some.front(), .files = {}});
+    } else {
+      left.push_back(some.subspan(some.size() / 2));
+      left.push_back(some.first(some.size() / 2));
+    }
+  }
+  return collisions;
 }
 
 Result<TipSurvey> TipMerges::survey(const std::vector<std::string>& tips,

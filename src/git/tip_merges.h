@@ -8,6 +8,7 @@
 // resident `git merge-tree --stdin`.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,11 +44,13 @@ class TipMerges {
   // Tips are commits, at most kTipsMax.
   [[nodiscard]] Result<TipSurvey> survey(const std::vector<std::string>& tips,
                                          const std::vector<TipPair>& pairs) const;
-  // By git alone, pair by pair.
+  // By git alone, pair by pair. A pair that git cannot merge at all collides in no file.
   [[nodiscard]] Result<std::vector<Collision>> merge(const std::vector<std::string>& tips,
                                                      const std::vector<TipPair>& pairs) const;
 
  private:
+  [[nodiscard]] Result<ProgramEnd> run_merges(const std::vector<std::string>& tips,
+                                              std::span<const TipPair> pairs) const;
   [[nodiscard]] Result<std::vector<HistoryCommit>> history(
       const std::vector<std::string>& tips) const;
   [[nodiscard]] Result<std::vector<TipPair>> that_may_collide(
@@ -66,8 +69,12 @@ class TipMerges {
   std::string scratch_parent_;
 };
 
+/// As much of an answer as is whole: about how many of the pairs, and those that conflict.
+struct SaidMerges {
+  std::size_t pairs = 0;
+  std::vector<Collision> collisions;
+};
 // What `git merge-tree --stdin --name-only --no-messages` says about these pairs.
-[[nodiscard]] Result<std::vector<Collision>> parse_merges(std::string_view out,
-                                                          const std::vector<TipPair>& pairs);
+[[nodiscard]] SaidMerges parse_merges(std::string_view out, std::span<const TipPair> pairs);
 
 }  // namespace dibs
