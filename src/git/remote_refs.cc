@@ -344,6 +344,12 @@ Result<PushEnd> RemoteRefs::push(const std::vector<RefMove>& moves, From from) {
   if (from == From::users) {
     push.git_dir = place_.common_dir;
     push.environment.push_back(borrowing_ours());
+    for (const RefMove& move : moves) {
+      // git notes in the user's repository where a branch of the remote stands. Of what only we
+      // have, that would be a ref to nothing, and git would stumble over it ever after.
+      if (move.name.starts_with("refs/heads/") && has_object(move.to))
+        push.settings.push_back(fmt::format("remote.{}.fetch=^{}", place_.remote, move.name));
+    }
   } else if (outbox_has(moves)) {
     push.environment.push_back(
         fmt::format("GIT_OBJECT_DIRECTORY={}/{}", place_.directory, kOutbox));

@@ -61,7 +61,7 @@ Result<std::optional<Catalog>> Catalog::open(std::unique_ptr<File> image,
 
 Result<Catalog> Catalog::of(const std::vector<Item>& cards, const std::vector<BrokenItem>& broken,
                             const Workflow& workflow) {
-  return of_image(catalog_image(cards, broken, workflow, {}), workflow);
+  return of_image(catalog_image({.items = cards, .broken = broken}, workflow, {}), workflow);
 }
 
 Result<Catalog> Catalog::of_image(std::string image, const Workflow& workflow) {

@@ -75,7 +75,7 @@ Result<Catalog> CatalogCache::find(const std::string& commit, const Workflow& wo
   const Result<std::vector<BrokenItem>> broken = catalog.broken();
   if (!cards) return fail(cards.error());
   if (!broken) return fail(broken.error());
-  return keep(*cards, *broken, commit, workflow);
+  return keep({.items = *cards, .broken = *broken}, commit, workflow);
 }
 
 // Two that append at once would tear each other's lines, so who finds the lock taken leaves it.
@@ -110,19 +110,18 @@ Result<std::optional<CatalogStep>> CatalogCache::step_between(const std::string&
 Result<Catalog> CatalogCache::make_anew(const std::string& commit, const Workflow& workflow) {
   Result<ItemsAt> all = items_at(branch_, commit);
   if (!all) return fail(all.error());
-  return keep(all->items, all->broken, commit, workflow);
+  return keep({.items = all->items, .broken = all->broken, .texts = all->texts}, commit, workflow);
 }
 
-Result<Catalog> CatalogCache::keep(const std::vector<Item>& cards,
-                                   const std::vector<BrokenItem>& broken, const std::string& commit,
+Result<Catalog> CatalogCache::keep(const CatalogContents& contents, const std::string& commit,
                                    const Workflow& workflow) {
-  const std::string image = catalog_image(cards, broken, workflow, commit);
+  std::string image = catalog_image(contents, workflow, commit);
   // It is derived: who cannot write it has the answer all the same.
   const Result<std::unique_ptr<FileLock>> lock = files_.lock(
       place_.directory + "/locks/items-index.lock", Patience::at_once, place_.file_mode);
   if (lock && *lock != nullptr && files_.replace_file(index(), image, place_.file_mode))
     (void)files_.remove(changes());
-  return Catalog::of_image(image, workflow);
+  return Catalog::of_image(std::move(image), workflow);
 }
 
 }  // namespace dibs

@@ -11,6 +11,7 @@
 #include "git/branch_files.h"
 #include "items/catalog.h"
 #include "items/catalog_change.h"
+#include "items/catalog_image.h"
 #include "sys/file_system.h"
 
 namespace dibs {
@@ -45,9 +46,8 @@ class CatalogCache {
   [[nodiscard]] Result<std::optional<CatalogStep>> step_between(const std::string& from,
                                                                 const std::string& to);
   [[nodiscard]] Result<Catalog> make_anew(const std::string& commit, const Workflow& workflow);
-  [[nodiscard]] Result<Catalog> keep(const std::vector<Item>& cards,
-                                     const std::vector<BrokenItem>& broken,
-                                     const std::string& commit, const Workflow& workflow);
+  [[nodiscard]] Result<Catalog> keep(const CatalogContents& contents, const std::string& commit,
+                                     const Workflow& workflow);
   [[nodiscard]] std::string index() const { return place_.directory + "/items.index"; }
   [[nodiscard]] std::string changes() const { return place_.directory + "/items.changes"; }
 

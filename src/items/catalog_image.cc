@@ -69,10 +69,21 @@ std::string lines_of(const std::vector<std::string>& texts) {
   return lines;
 }
 
-Columns columns_of(const std::vector<Item>& cards, const Workflow& workflow) {
+void add_card(Columns& columns, const CatalogContents& contents, std::size_t at) {
+  const bool as_it_is = !contents.texts.empty() && contents.texts[at].size() <= kCardBytesMax;
+  if (as_it_is) {
+    columns.cards += contents.texts[at];
+  } else {
+    columns.cards += item_card(contents.items[at]);
+  }
+  columns.card_ends.push_back(columns.cards.size());
+}
+
+Columns columns_of(const CatalogContents& contents, const Workflow& workflow) {
   Columns columns;
   columns.for_order.first.push_back(0);
-  for (const Item& item : cards) {
+  for (std::size_t at = 0; at < contents.items.size(); ++at) {
+    const Item& item = contents.items[at];
     columns.ids += item.id.text;
     columns.id_ends.push_back(static_cast<std::uint32_t>(columns.ids.size()));
     columns.states.push_back(state_number(columns.state_names, item.state));
@@ -81,13 +92,12 @@ Columns columns_of(const std::vector<Item>& cards, const Workflow& workflow) {
     columns.for_order.estimates_min.push_back(
         static_cast<std::uint32_t>(item.estimate_min.value_or(0)));
     columns.for_order.created_unix_ms.push_back(item.created_unix_ms);
-    add_dependencies(columns, cards, item);
+    add_dependencies(columns, contents.items, item);
     columns.words += item.type + '\n' + lines_of(item.labels);
     columns.word_ends.push_back(static_cast<std::uint32_t>(columns.words.size()));
     columns.files += lines_of(item.files);
     columns.file_ends.push_back(static_cast<std::uint32_t>(columns.files.size()));
-    columns.cards += item_card(item);
-    columns.card_ends.push_back(columns.cards.size());
+    add_card(columns, contents, at);
   }
   return columns;
 }
@@ -124,15 +134,15 @@ std::uint32_t fingerprint(const Workflow& workflow) {
   return crc32c(0, text);
 }
 
-std::string catalog_image(const std::vector<Item>& cards, const std::vector<BrokenItem>& broken,
-                          const Workflow& workflow, std::string_view commit) {
-  const Columns columns = columns_of(cards, workflow);
+std::string catalog_image(const CatalogContents& contents, const Workflow& workflow,
+                          std::string_view commit) {
+  const Columns columns = columns_of(contents, workflow);
   const ItemColumns& order = columns.for_order;
   const Standings standings = standings_of(order);
-  const std::vector<std::uint32_t> ready = ready_items(order, standings, cards.size());
+  const std::vector<std::uint32_t> ready = ready_items(order, standings, contents.items.size());
   const std::string names = lines_of(columns.state_names);
   const std::string dangling = lines_of(columns.dangling);
-  const std::string faults = lines_of(broken);
+  const std::string faults = lines_of(contents.broken);
   const std::array<std::string_view, kPartCount> parts{bytes_of(columns.id_ends),
                                                        columns.ids,
                                                        bytes_of(columns.states),
@@ -152,7 +162,8 @@ std::string catalog_image(const std::vector<Item>& cards, const std::vector<Brok
                                                        names,
                                                        dangling,
                                                        faults};
-  CatalogHeader header{.magic = kMagic, .workflow = fingerprint(workflow), .items = cards.size()};
+  CatalogHeader header{
+      .magic = kMagic, .workflow = fingerprint(workflow), .items = contents.items.size()};
   std::ranges::copy(commit.substr(0, header.made_from.size()), header.made_from.begin());
   header.bytes = sizeof header;
   for (std::size_t i = 0; i < kPartCount; ++i) {

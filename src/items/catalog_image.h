@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,9 +67,15 @@ struct CatalogHeader {
 // Which states count as what; two tables with one fingerprint give one order.
 [[nodiscard]] std::uint32_t fingerprint(const Workflow& workflow);
 
-// `cards` by id, without duplicates.
-[[nodiscard]] std::string catalog_image(const std::vector<Item>& cards,
-                                        const std::vector<BrokenItem>& broken,
-                                        const Workflow& workflow, std::string_view commit);
+/// What an image is made of.
+struct CatalogContents {
+  const std::vector<Item>& items;  // by id, without duplicates
+  const std::vector<BrokenItem>& broken;
+  // The JSON that each was read from, which then is its card: writing it anew would be a fifth of
+  // the work. None: cards are made of the items.
+  std::span<const std::string> texts = {};
+};
+[[nodiscard]] std::string catalog_image(const CatalogContents& contents, const Workflow& workflow,
+                                        std::string_view commit);
 
 }  // namespace dibs

@@ -73,8 +73,8 @@ TEST(Catalog, LetsALaterItemSatisfyAnIdThatNoneHad) {
 }
 
 TEST(Catalog, IsNoneWhenItsImageIsDamaged) {
-  const std::string image =
-      catalog_image({item("a"), item("b", {"a"})}, {}, Workflow::standard(), "c");
+  const std::string image = catalog_image({.items = {item("a"), item("b", {"a"})}, .broken = {}},
+                                          Workflow::standard(), "c");
   ASSERT_TRUE(Catalog::of_image(image, Workflow::standard()));
   for (std::size_t length = 0; length < image.size(); ++length)
     EXPECT_FALSE(Catalog::of_image(image.substr(0, length), Workflow::standard())) << length;
@@ -89,8 +89,9 @@ TEST(Catalog, IsNoneWhenItsImageIsDamaged) {
 TEST(CatalogImage, SpoiltAnywhereIsAnsweredOrRefused) {
   EXPECT_PROPERTY(300, 50, [] {
     std::string image =
-        catalog_image({item("a"), item("b", {"a", "x"}), item("c", {"b"})},
-                      {{.file = "f", .line = 1, .why = "w"}}, Workflow::standard(), "c");
+        catalog_image({.items = {item("a"), item("b", {"a", "x"}), item("c", {"b"})},
+                       .broken = {{.file = "f", .line = 1, .why = "w"}}},
+                      Workflow::standard(), "c");
     const auto at = *rc::gen::inRange<std::size_t>(sizeof(CatalogHeader), image.size());
     image[at] = *rc::gen::arbitrary<char>();
     const Result<Catalog> catalog = Catalog::of_image(image, Workflow::standard());
@@ -105,7 +106,8 @@ TEST(CatalogImage, SpoiltAnywhereIsAnsweredOrRefused) {
 }
 
 TEST(Catalog, KeepsOtherWorkflowsApart) {
-  const std::string image = catalog_image({item("a")}, {}, Workflow::standard(), "c");
+  const std::string image =
+      catalog_image({.items = {item("a")}, .broken = {}}, Workflow::standard(), "c");
   const Catalog other = Catalog::of_image(image, Workflow::folders()).value();
   EXPECT_TRUE(ready(other).empty()) << "folders has no state called ready";
 }

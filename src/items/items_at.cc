@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/text.h"
 #include "items/item_path.h"
@@ -31,20 +32,25 @@ void take_in(ItemsAt& all, const std::string& path, std::string_view text) {
   Result<Item> item = item_in(path, text);
   if (item) {
     all.items.push_back(*std::move(item));
+    all.texts.emplace_back(text);
   } else {
     all.broken.push_back(broken_at(path, item.error()));
   }
 }
 
-// Items are large, so it is their addresses that are sorted.
-void sort_by_id(std::vector<Item>& items) {
-  std::vector<Item*> order;
-  for (Item& item : items) order.push_back(&item);
-  std::ranges::sort(order, {}, [](const Item* item) -> const ItemId& { return item->id; });
-  std::vector<Item> sorted;
-  sorted.reserve(items.size());
-  for (Item* item : order) sorted.push_back(std::move(*item));
-  items = std::move(sorted);
+// Items are large, so it is their numbers that are sorted.
+void sort_by_id(ItemsAt& all) {
+  std::vector<std::size_t> order(all.items.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t at) -> const ItemId& { return all.items[at].id; });
+  ItemsAt sorted{.items = {}, .texts = {}, .broken = std::move(all.broken)};
+  sorted.items.reserve(order.size());
+  sorted.texts.reserve(order.size());
+  for (const std::size_t at : order) {
+    sorted.items.push_back(std::move(all.items[at]));
+    sorted.texts.push_back(std::move(all.texts[at]));
+  }
+  all = std::move(sorted);
 }
 
 Error too_large(std::uint64_t bytes) {
@@ -83,7 +89,7 @@ Result<ItemsAt> items_at(const BranchFiles& branch, const std::string& commit) {
     all.broken.push_back(broken_at(path, too_large(object.bytes)));
   });
   if (!read) return fail(read.error());
-  sort_by_id(all.items);
+  sort_by_id(all);
   return all;
 }
 

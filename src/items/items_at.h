@@ -12,7 +12,8 @@
 namespace dibs {
 
 struct ItemsAt {
-  std::vector<Item> items;  // by id
+  std::vector<Item> items;         // by id
+  std::vector<std::string> texts;  // of each, as it lies there
   std::vector<BrokenItem> broken;
 };
 // Every item of a commit. What is broken hides nothing else.

@@ -13,11 +13,6 @@ namespace dibs {
 
 namespace {
 
-constexpr std::array<std::string_view, 19> kKnownMembers{
-    "schema_version", "id",    "title",        "body",  "state",       "priority",   "labels",
-    "depends_on",     "files", "estimate_min", "type",  "created_at",  "updated_at", "created_by",
-    "came_from",      "tries", "comments",     "lease", "is_shortened"};
-
 std::string array_of(const std::vector<std::string>& texts) {
   JsonArray array;
   for (const std::string& text : texts) array.add(text);
@@ -65,120 +60,123 @@ JsonObject members_of(const Item& item, Form form) {
   return object;
 }
 
-// Where a member that may be left out is there, it must be what it is said to be.
-Result<std::string> text_or(const Json& json, const char* name, std::string fallback) {
-  const auto member = json.find(name);
-  if (member == json.end()) return fallback;
-  if (!member->is_string()) return fail(ErrorKind::refused, fmt::format("{} is not text", name));
-  return member->get<std::string>();
+Error wrong(std::string_view name, std::string_view what) {
+  return {.kind = ErrorKind::refused,
+          .message = fmt::format("{} {}", name, what),
+          .hint = {},
+          .fields = {}};
 }
 
-Result<std::vector<std::string>> texts_in(const Json& json, const char* name) {
-  std::vector<std::string> texts;
-  const auto member = json.find(name);
-  if (member == json.end()) return texts;
-  const bool all_text = member->is_array() && std::ranges::all_of(*member, [](const Json& entry) {
+// Each takes one member out of the tree: strings are moved and not copied, because a first look at
+// a hundred thousand items is mostly this.
+using ReadMember = Done (*)(std::string_view name, Json& value, Item& item);
+
+template <std::string Item::* member>
+Done read_text(std::string_view name, Json& value, Item& item) {
+  if (!value.is_string()) return fail(wrong(name, "is not text"));
+  item.*member = std::move(value.get_ref<std::string&>());
+  return {};
+}
+
+template <std::int64_t Item::* member>
+Done read_time(std::string_view name, Json& value, Item& item) {
+  const std::optional<std::int64_t> time =
+      value.is_string() ? parse_rfc3339(value.get_ref<const std::string&>()) : std::nullopt;
+  if (!time) return fail(wrong(name, "is no time like 2026-01-31T12:00:00Z"));
+  item.*member = *time;
+  return {};
+}
+
+std::string&& word_of(Json& entry) { return std::move(entry.get_ref<std::string&>()); }
+
+// Of texts, or of ids.
+template <class Word, std::vector<Word> Item::* member>
+Done read_words(std::string_view name, Json& value, Item& item) {
+  const bool all_text = value.is_array() && std::ranges::all_of(value, [](const Json& entry) {
                           return entry.is_string();
                         });
-  if (!all_text) return fail(ErrorKind::refused, fmt::format("{} is not a list of texts", name));
-  for (const Json& entry : *member) texts.push_back(entry.get<std::string>());
-  return texts;
+  if (!all_text) return fail(wrong(name, "is not a list of texts"));
+  (item.*member).reserve(value.size());
+  for (Json& entry : value) (item.*member).push_back(Word{word_of(entry)});
+  return {};
 }
 
-Result<std::int64_t> time_in(const Json& json, const char* name) {
-  const auto member = json.find(name);
-  if (member == json.end()) return 0;
-  const std::optional<std::int64_t> time =
-      member->is_string() ? parse_rfc3339(member->get<std::string>()) : std::nullopt;
-  if (!time)
-    return fail(ErrorKind::refused, fmt::format("{} is no time like 2026-01-31T12:00:00Z", name));
-  return *time;
+std::optional<std::int64_t> whole_number(const Json& value) {
+  if (!value.is_number_integer()) return std::nullopt;
+  if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) return std::nullopt;
+  return value.get<std::int64_t>();
 }
 
-Result<std::vector<Comment>> comments_in(const Json& json) {
-  std::vector<Comment> comments;
-  const auto member = json.find("comments");
-  if (member == json.end()) return comments;
-  if (!member->is_array()) return fail(ErrorKind::refused, "comments is not a list");
-  for (const Json& entry : *member) {
+Done read_id(std::string_view /*name*/, Json& value, Item& item) {
+  if (value.is_string()) item.id = {word_of(value)};
+  return {};  // an item without one is refused below
+}
+
+Done read_priority(std::string_view name, Json& value, Item& item) {
+  const std::optional<std::int64_t> priority = whole_number(value);
+  if (!priority || *priority < 0 || *priority > kPriorityLeast)
+    return fail(wrong(name, fmt::format("is not 0 to {}", kPriorityLeast)));
+  item.priority = static_cast<int>(*priority);
+  return {};
+}
+
+Done read_estimate(std::string_view name, Json& value, Item& item) {
+  item.estimate_min = whole_number(value);
+  if (!item.estimate_min) return fail(wrong(name, "is not a number"));
+  return {};
+}
+
+Done read_tries(std::string_view name, Json& value, Item& item) {
+  const std::optional<std::int64_t> tries = whole_number(value);
+  if (!tries) return fail(wrong(name, "is not a number"));
+  item.tries = *tries;
+  return {};
+}
+
+Done read_comments(std::string_view name, Json& value, Item& item) {
+  if (!value.is_array()) return fail(wrong(name, "is not a list"));
+  for (const Json& entry : value) {
     const auto text = text_member(entry, "text");
     const auto at = parse_rfc3339(text_member(entry, "at").value_or(""));
     if (!text || !at) return fail(ErrorKind::refused, "a comment lacks its text or its time");
-    comments.push_back(
+    item.comments.push_back(
         {.by = text_member(entry, "by").value_or(""), .unix_ms = *at, .text = *text});
   }
-  return comments;
-}
-
-Done read_numbers(const Json& json, Item& item) {
-  if (json.contains("priority")) {
-    const auto priority = integer_member(json, "priority");
-    if (!priority || *priority < 0 || *priority > kPriorityLeast)
-      return fail(ErrorKind::refused, fmt::format("priority is not 0 to {}", kPriorityLeast));
-    item.priority = static_cast<int>(*priority);
-  }
-  if (json.contains("estimate_min")) {
-    item.estimate_min = integer_member(json, "estimate_min");
-    if (!item.estimate_min) return fail(ErrorKind::refused, "estimate_min is not a number");
-  }
-  if (json.contains("tries")) {
-    const auto tries = integer_member(json, "tries");
-    if (!tries) return fail(ErrorKind::refused, "tries is not a number");
-    item.tries = *tries;
-  }
   return {};
 }
 
-Done read_texts(const Json& json, Item& item) {
-  const std::array<std::pair<const char*, std::string*>, 6> members{
-      {{"title", &item.title},
-       {"body", &item.body},
-       {"state", &item.state},
-       {"type", &item.type},
-       {"created_by", &item.created_by},
-       {"came_from", &item.came_from}}};
-  for (const auto& [name, target] : members) {
-    Result<std::string> text = text_or(json, name, *target);
-    if (!text) return fail(text.error());
-    *target = *std::move(text);
-  }
+Done read_shortened(std::string_view /*name*/, Json& /*value*/, Item& item) {
+  item.is_shortened = true;
   return {};
 }
 
-Done read_lists(const Json& json, Item& item) {
-  Result<std::vector<std::string>> labels = texts_in(json, "labels");
-  Result<std::vector<std::string>> depends_on = texts_in(json, "depends_on");
-  Result<std::vector<std::string>> files = texts_in(json, "files");
-  Result<std::vector<Comment>> comments = comments_in(json);
-  if (!labels) return fail(labels.error());
-  if (!depends_on) return fail(depends_on.error());
-  if (!files) return fail(files.error());
-  if (!comments) return fail(comments.error());
-  item.labels = *std::move(labels);
-  for (std::string& id : *depends_on) item.depends_on.push_back({std::move(id)});
-  item.files = *std::move(files);
-  item.comments = *std::move(comments);
-  return {};
-}
+Done pass_over(std::string_view /*name*/, Json& /*value*/, Item& /*item*/) { return {}; }
 
-Done read_times(const Json& json, Item& item) {
-  const Result<std::int64_t> created = time_in(json, "created_at");
-  const Result<std::int64_t> updated = time_in(json, "updated_at");
-  if (!created) return fail(created.error());
-  if (!updated) return fail(updated.error());
-  item.created_unix_ms = *created;
-  item.updated_unix_ms = *updated;
-  return {};
-}
-
-std::string unknown_members_of(const Json& json) {
-  JsonObject unknown;
-  for (const auto& [name, value] : json.items()) {
-    if (std::ranges::find(kKnownMembers, name) == kKnownMembers.end())
-      unknown.add_raw(name, value.dump());
-  }
-  return std::string(unknown.members());
-}
+struct Member {
+  std::string_view name;
+  ReadMember read;
+};
+constexpr std::array<Member, 19> kMembers{{
+    {"schema_version", pass_over},
+    {"id", read_id},
+    {"title", read_text<&Item::title>},
+    {"body", read_text<&Item::body>},
+    {"state", read_text<&Item::state>},
+    {"priority", read_priority},
+    {"labels", read_words<std::string, &Item::labels>},
+    {"depends_on", read_words<ItemId, &Item::depends_on>},
+    {"files", read_words<std::string, &Item::files>},
+    {"estimate_min", read_estimate},
+    {"type", read_text<&Item::type>},
+    {"created_at", read_time<&Item::created_unix_ms>},
+    {"updated_at", read_time<&Item::updated_unix_ms>},
+    {"created_by", read_text<&Item::created_by>},
+    {"came_from", read_text<&Item::came_from>},
+    {"tries", read_tries},
+    {"comments", read_comments},
+    {"lease", pass_over},  // whoever shows an item adds it
+    {"is_shortened", read_shortened},
+}};
 
 Done check_text(std::string_view what, std::string_view text, std::size_t most) {
   if (text.size() > most)
@@ -292,21 +290,24 @@ std::string item_card(const Item& item) {
 }
 
 Result<Item> item_from_json(std::string_view text) {
-  const Result<Json> json = parse_json(text);
+  Result<Json> json = parse_json(text);
   if (!json) return fail(ErrorKind::refused, json.error().message);
-  return item_from(*json);
+  return item_from(*std::move(json));
 }
 
-Result<Item> item_from(const Json& json) {
+Result<Item> item_from(Json json) {
   if (!json.is_object()) return fail(ErrorKind::refused, "it is not a JSON object");
   Item item;
-  item.id = {text_member(json, "id").value_or("")};
-  if (Done numbers = read_numbers(json, item); !numbers) return fail(numbers.error());
-  if (Done texts = read_texts(json, item); !texts) return fail(texts.error());
-  if (Done lists = read_lists(json, item); !lists) return fail(lists.error());
-  if (Done times = read_times(json, item); !times) return fail(times.error());
-  item.unknown_members = unknown_members_of(json);
-  item.is_shortened = json.contains("is_shortened");
+  JsonObject unknown;
+  for (auto& [name, value] : json.get_ref<Json::object_t&>()) {
+    const auto known = std::ranges::find(kMembers, name, &Member::name);
+    if (known == kMembers.end()) {
+      unknown.add_raw(name, value.dump());
+    } else if (Done read = known->read(name, value, item); !read) {
+      return fail(read.error());
+    }
+  }
+  item.unknown_members = unknown.members();
   if (Done checked = check_item(item); !checked) return fail(checked.error());
   return item;
 }

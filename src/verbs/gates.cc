@@ -96,6 +96,29 @@ Result<GateResult> run_one(Workspace& workspace, const Gate& gate, const GateSub
   return result;
 }
 
+// Whether work may go on past a gate that did not pass.
+Done past(const Gate& gate, const GateSubject& subject, const GateResult& result) {
+  if (result.outcome == GateOutcome::stopped) return fail(stopped(gate));
+  if (gate.required) return fail(failed(gate, subject, result));
+  return {};
+}
+
+// Notes are of those that failed and are not required.
+Result<std::vector<std::string>> run_all(Workspace& workspace, const std::vector<Gate>& gates,
+                                         const GateSubject& subject, const std::string& directory) {
+  std::vector<std::string> notes;
+  for (const Gate& gate : gates) {
+    if (gate.manual) continue;
+    const Result<GateResult> result = run_one(workspace, gate, subject, directory);
+    if (!result) return fail(result.error());
+    if (result->outcome == GateOutcome::passed) continue;
+    if (const Done passed = past(gate, subject, *result); !passed) return fail(passed.error());
+    notes.push_back(fmt::format("the gate {} {}, and is not required", gate.command.name,
+                                how_it_ended(gate, *result)));
+  }
+  return notes;
+}
+
 }  // namespace
 
 Result<std::vector<Gate>> gates_of(Workspace& workspace, GateStage stage) {
@@ -123,30 +146,15 @@ Done check_passed_by_hand(Workspace& workspace, const std::vector<Gate>& gates,
 
 Result<std::vector<std::string>> pass_gates(Workspace& workspace, const std::vector<Gate>& gates,
                                             const GateSubject& subject) {
-  std::vector<std::string> notes;
-  if (gates.empty()) return notes;
+  if (gates.empty()) return std::vector<std::string>{};
   // What a person has not seen yet need not be built either.
   if (Done passed = check_passed_by_hand(workspace, gates, subject.item, subject.work); !passed)
     return fail(passed.error());
-  if (std::ranges::all_of(gates, &Gate::manual)) return notes;
-  std::optional<GateTree> tree;
-  if (subject.directory.empty()) {
-    Result<GateTree> made = GateTree::at(workspace, subject.commit);
-    if (!made) return fail(made.error());
-    tree.emplace(*std::move(made));
-  }
-  for (const Gate& gate : gates) {
-    if (gate.manual) continue;
-    const Result<GateResult> result =
-        run_one(workspace, gate, subject, tree ? tree->path() : subject.directory);
-    if (!result) return fail(result.error());
-    if (result->outcome == GateOutcome::passed) continue;
-    if (result->outcome == GateOutcome::stopped) return fail(stopped(gate));
-    if (gate.required) return fail(failed(gate, subject, *result));
-    notes.push_back(fmt::format("the gate {} {}, and is not required", gate.command.name,
-                                how_it_ended(gate, *result)));
-  }
-  return notes;
+  if (std::ranges::all_of(gates, &Gate::manual)) return std::vector<std::string>{};
+  if (!subject.directory.empty()) return run_all(workspace, gates, subject, subject.directory);
+  const Result<GateTree> tree = GateTree::at(workspace, subject.commit);
+  if (!tree) return fail(tree.error());
+  return run_all(workspace, gates, subject, tree->path());
 }
 
 Result<bool> all_passed_since(Workspace& workspace, const std::vector<Gate>& gates,

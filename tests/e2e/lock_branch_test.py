@@ -5,6 +5,7 @@ import subprocess
 import time
 
 from harness import DIBS, ULID, case, check, main
+from landing_site import GitSite
 from remote import Remote
 
 BRANCH = "refs/heads/aitask-locks"
@@ -389,6 +390,20 @@ def sha256_repositories_work():
         two.refusal(3, "claim", "acquire", "42", agent="agent:b")
         remote.other.lock("7")
         two.refusal(3, "claim", "acquire", "7", agent="agent:b")
+
+
+@case
+def landing_leaves_no_ref_to_nothing():
+    with GitSite(layout="lock-branch") as site:
+        one, two = site.start("1"), site.start("2")
+        site.work(one)
+        site.work(two, "other-work")
+        site.reply("done", cwd=one["path"])
+        refs = site.git("for-each-ref", "--format=%(refname) %(objecttype)", cwd=site.root)
+        check.true("refs/remotes/origin/main commit" in refs, refs)
+        site.git("fetch", "-q", "origin", "main", cwd=site.root)
+        site.reply("done", cwd=two["path"])
+        site.start("3")
 
 
 if __name__ == "__main__":
