@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <ranges>
@@ -18,6 +19,7 @@ namespace {
 
 // Objects that are sent without any other in sight; see outbox_has.
 const std::string kOutbox = "outbox";
+constexpr const char* kUnnoted = "dibs-unnoted";
 constexpr std::size_t kLooseObjectMax = 1024UL * 1024;
 constexpr std::size_t kReadyFileMax = 64;
 constexpr std::size_t kGoneMax = 256;
@@ -331,25 +333,62 @@ void RemoteRefs::empty_outbox(const std::vector<RefMove>& moves) {
   }
 }
 
+bool RemoteRefs::is_own_branch(const RefMove& move) const {
+  return move.name.starts_with("refs/heads/") && move.name.starts_with(place_.prefix);
+}
+
+// After a push git notes in the user's repository where the remote's branches stand. Of a branch
+// that only we have the commits of, that would be a ref to nothing, and git would stumble over it
+// ever after. So the remote gets another name for this push, under which nothing is noted but the
+// branches that are the user's. Empty: there is no need for that.
+Result<std::vector<std::string>> RemoteRefs::unnoted_settings(
+    const std::vector<RefMove>& moves) const {
+  const bool needed =
+      std::ranges::any_of(moves, [&](const RefMove& move) { return is_own_branch(move); });
+  if (!needed) return std::vector<std::string>{};
+  GitProgram::Call list = call({"config", "--null", "--list"});
+  list.git_dir = place_.common_dir;
+  const Result<std::string> all = git_.output_of(list, ErrorKind::internal);
+  if (!all) return fail(all.error());
+  const std::string own = fmt::format("remote.{}.", place_.remote);
+  std::vector<std::string> settings;
+  for (const std::string_view entry : split(*all, '\0')) {
+    const std::size_t end = entry.find('\n');
+    if (!entry.starts_with(own) || end == std::string_view::npos) continue;
+    const std::string_view name = entry.substr(own.size(), end - own.size());
+    if (name == "fetch") continue;
+    settings.push_back(fmt::format("remote.{}.{}={}", kUnnoted, name, entry.substr(end + 1)));
+  }
+  if (settings.empty()) return settings;  // an address, of which nothing is noted anyway
+  for (const RefMove& move : moves) {
+    constexpr std::string_view kHeads = "refs/heads/";
+    if (is_own_branch(move) || !move.name.starts_with(kHeads)) continue;
+    settings.push_back(fmt::format("remote.{}.fetch=+{}:refs/remotes/{}/{}", kUnnoted, move.name,
+                                   place_.remote, move.name.substr(kHeads.size())));
+  }
+  return settings;
+}
+
 Result<PushEnd> RemoteRefs::push(const std::vector<RefMove>& moves, From from) {
   std::vector<std::string> arguments{
       "-c",          "push.followTags=false", "push",        "--atomic",
       "--porcelain", "--no-verify",           "--no-signed", "--recurse-submodules=no"};
   for (const RefMove& move : moves)
     arguments.push_back(fmt::format("--force-with-lease={}:{}", move.name, move.from));
-  arguments.insert(arguments.end(), {"--", place_.remote});
+  std::vector<std::string> unnoted;
+  if (from == From::users) {
+    Result<std::vector<std::string>> settings = unnoted_settings(moves);
+    if (!settings) return fail(settings.error());
+    unnoted = *std::move(settings);
+  }
+  arguments.insert(arguments.end(), {"--", unnoted.empty() ? place_.remote : kUnnoted});
   for (const RefMove& move : moves) arguments.push_back(move.to + ":" + move.name);
   GitProgram::Call push = remote_call(std::move(arguments));
-  push.settings = {"push.followTags=false"};
+  push.settings = std::move(unnoted);
+  push.settings.emplace_back("push.followTags=false");
   if (from == From::users) {
     push.git_dir = place_.common_dir;
     push.environment.push_back(borrowing_ours());
-    for (const RefMove& move : moves) {
-      // git notes in the user's repository where a branch of the remote stands. Of what only we
-      // have, that would be a ref to nothing, and git would stumble over it ever after.
-      if (move.name.starts_with("refs/heads/") && has_object(move.to))
-        push.settings.push_back(fmt::format("remote.{}.fetch=^{}", place_.remote, move.name));
-    }
   } else if (outbox_has(moves)) {
     push.environment.push_back(
         fmt::format("GIT_OBJECT_DIRECTORY={}/{}", place_.directory, kOutbox));

@@ -85,6 +85,10 @@ class RemoteRefs {
   [[nodiscard]] Result<std::vector<std::string>> messages();
 
  private:
+  // A branch of the remote that is ours alone.
+  [[nodiscard]] bool is_own_branch(const RefMove& move) const;
+  [[nodiscard]] Result<std::vector<std::string>> unnoted_settings(
+      const std::vector<RefMove>& moves) const;
   [[nodiscard]] Result<std::string> make(unsigned directory_mode);
   [[nodiscard]] Error unreadable(const ProgramEnd& end) const;
   [[nodiscard]] std::string borrowing_ours() const;
