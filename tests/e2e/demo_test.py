@@ -6,9 +6,7 @@ from harness import case, main
 
 case(demo_cases.a_demo_is_proven_and_leaves_nothing)
 case(demo_cases.one_item_will_do)
-case(demo_cases.a_branch_that_somebody_leaves_behind_is_found)
 case(demo_cases.a_demo_that_is_interrupted_leaves_nothing)
-case(demo_cases.on_a_terminal_it_fits_80_by_24)
 
 if __name__ == "__main__":
     main()

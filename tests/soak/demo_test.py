@@ -14,6 +14,8 @@ case(demo_cases.off_a_terminal_it_is_told_in_lines)
 case(demo_cases.what_is_kept_says_the_same_as_the_proof)
 case(demo_cases.without_a_compiler_it_says_so)
 case(demo_cases.work_that_lands_behind_its_back_is_found)
+case(demo_cases.a_branch_that_somebody_leaves_behind_is_found)
+case(demo_cases.on_a_terminal_it_fits_80_by_24)
 
 if __name__ == "__main__":
     main()
