@@ -13,7 +13,7 @@
 namespace dibs {
 namespace {
 
-constexpr int kWaitsMax = 300;  // of a tenth of a second
+constexpr int kWaitsMax = 100'000;  // a child that talks much ends a wait with every word
 
 /// How a child ended, with whatever else was heard until then.
 ChildEnded end_of(Children& children, ChildId child) {
