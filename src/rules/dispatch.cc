@@ -39,7 +39,7 @@ Dispatch::Actions Dispatch::on(const Event& event, std::int64_t now_ms) {
   fill_slots(now_ms);
   use_finishing_lanes();
   use_preparing_lane(now_ms);
-  return std::exchange(todo_, {});
+  return std::exchange(actions_, {});
 }
 
 void Dispatch::apply(const Begun& /*event*/, std::int64_t /*now_ms*/) {}
@@ -154,7 +154,7 @@ void Dispatch::stop(JobNumber number, Job& job, GiveBack ending, std::int64_t no
   job.ending = std::move(ending);
   job.stage = Stage::stopping;
   job.act_ms = now_ms + limits_.grace_ms;
-  todo_.emplace_back(StopCommand{.job = number, .force = StopCommand::Force::ask});
+  actions_.emplace_back(StopCommand{.job = number, .force = StopCommand::Force::ask});
 }
 
 void Dispatch::end_with(JobNumber number, Job& job, GiveBack ending) {

@@ -3,9 +3,9 @@
 // a whole run can be played through in simulated time; verbs/run carries out what it says.
 //
 //   Dispatch dispatch(limits);
-//   std::vector<Action> todo = dispatch.on(dispatching::Begun{}, now_ms);
+//   std::vector<Action> actions = dispatch.on(dispatching::Begun{}, now_ms);
 //   … carry them out; when one has ended, or time has passed:
-//   todo = dispatch.on(dispatching::CommandEnded{.job = job, .exit_code = 0}, now_ms);
+//   actions = dispatch.on(dispatching::CommandEnded{.job = job, .exit_code = 0}, now_ms);
 //   … until dispatch.is_over().
 //
 // An item under work is a job. Each that was prepared ends exactly once: landed, failed, put back,
@@ -204,7 +204,7 @@ class Dispatch {
   std::size_t finishing_ = 0;                     // under way
   std::map<std::string, std::int64_t> failures_;  // by item, as this run knows them
   std::map<std::string, Rest> resting_;
-  Actions todo_;
+  Actions actions_;
 
   std::uint64_t last_job_ = 0;
   std::optional<std::int64_t> preparing_since_ms_;

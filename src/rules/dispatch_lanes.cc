@@ -24,7 +24,7 @@ void Dispatch::check_deadlines(std::int64_t now_ms) {
   for (auto& [number, job] : jobs_) {
     if (!job.act_ms || now_ms < *job.act_ms) continue;
     if (job.stage == Stage::stopping) {
-      todo_.emplace_back(StopCommand{.job = number, .force = StopCommand::Force::kill});
+      actions_.emplace_back(StopCommand{.job = number, .force = StopCommand::Force::kill});
       job.act_ms.reset();
     } else if (job.stage == Stage::running) {
       const std::int64_t secs = limits_.timeout_ms.value_or(0) / 1000;
@@ -47,13 +47,13 @@ void Dispatch::fill_slots(std::int64_t now_ms) {
     if (limits_.timeout_ms) job.act_ms = now_ms + *limits_.timeout_ms;
     ++totals_.commands;
     if (job.tries > 0) ++totals_.retries;
-    todo_.emplace_back(StartCommand{.job = number, .slot = slot});
+    actions_.emplace_back(StartCommand{.job = number, .slot = slot});
   }
 }
 
 void Dispatch::use_finishing_lanes() {
   for (; finishing_ < limits_.finishing_lanes && !finishing_queue_.empty(); ++finishing_) {
-    todo_.push_back(std::move(finishing_queue_.front()));
+    actions_.push_back(std::move(finishing_queue_.front()));
     finishing_queue_.erase(finishing_queue_.begin());
   }
 }
@@ -67,7 +67,7 @@ void Dispatch::use_preparing_lane(std::int64_t now_ms) {
   asked_ms_ = now_ms;
   nothing_ready_ = false;
   changed_meanwhile_ = false;
-  todo_.emplace_back(Prepare{.job = {++last_job_}, .except = resting(now_ms)});
+  actions_.emplace_back(Prepare{.job = {++last_job_}, .except = resting(now_ms)});
 }
 
 bool Dispatch::may_take_more(std::int64_t now_ms) const {

@@ -76,9 +76,9 @@ TEST(Dispatch, PreparesThenRunsThenLands) {
 
 TEST(Dispatch, PreparesTheNextWhileTheLastOneLands) {
   Dispatch dispatch = with_a_running();
-  const auto todo = dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 20);
-  EXPECT_TRUE(has<Land>(todo));
-  EXPECT_EQ(only<Prepare>(todo).at(0).job, kSecond);
+  const auto actions = dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 20);
+  EXPECT_TRUE(has<Land>(actions));
+  EXPECT_EQ(only<Prepare>(actions).at(0).job, kSecond);
 }
 
 TEST(Dispatch, PreparesAheadOnlyWhereCommandsAreShort) {
@@ -131,15 +131,15 @@ TEST(Dispatch, ParksAtOnceWhenToldSo) {
 TEST(Dispatch, TakesNothingAgainThatItHasParked) {
   Dispatch dispatch = with_a_running(
       {.workers = 1, .commands_max = {}, .on_failure = OnFailure::park, .timeout_ms = {}});
-  const auto todo = dispatch.on(CommandEnded{.job = kFirst, .exit_code = 1}, 20);
-  EXPECT_EQ(only<Prepare>(todo).at(0).except, std::vector<std::string>{"a"});
+  const auto actions = dispatch.on(CommandEnded{.job = kFirst, .exit_code = 1}, 20);
+  EXPECT_EQ(only<Prepare>(actions).at(0).except, std::vector<std::string>{"a"});
 }
 
 TEST(Dispatch, LetsAnItemRestThatWasPutBack) {
   Dispatch dispatch = with_a_running();
-  const auto todo = dispatch.on(CommandEnded{.job = kFirst, .exit_code = kPutBackExit}, 20);
-  EXPECT_EQ(only<GiveBack>(todo).at(0).as, As::put_back);
-  EXPECT_EQ(only<Prepare>(todo).at(0).except, std::vector<std::string>{"a"});
+  const auto actions = dispatch.on(CommandEnded{.job = kFirst, .exit_code = kPutBackExit}, 20);
+  EXPECT_EQ(only<GiveBack>(actions).at(0).as, As::put_back);
+  EXPECT_EQ(only<Prepare>(actions).at(0).except, std::vector<std::string>{"a"});
   (void)dispatch.on(GaveBack{.job = kFirst}, 25);
   (void)dispatch.on(NothingReady{}, 30);
   (void)dispatch.on(NothingReady{}, 35);
@@ -154,9 +154,9 @@ TEST(Dispatch, LetsAnItemRestThatWasPutBack) {
 TEST(Dispatch, PutsBackAnItemThatRestsByNow) {
   Dispatch dispatch = with_a_running();
   (void)dispatch.on(CommandEnded{.job = kFirst, .exit_code = kPutBackExit}, 20);
-  const auto todo = dispatch.on(Prepared{.job = kSecond, .item = "a"}, 30);
-  EXPECT_FALSE(has<StartCommand>(todo));
-  EXPECT_EQ(only<GiveBack>(todo).at(0).as, As::put_back);
+  const auto actions = dispatch.on(Prepared{.job = kSecond, .item = "a"}, 30);
+  EXPECT_FALSE(has<StartCommand>(actions));
+  EXPECT_EQ(only<GiveBack>(actions).at(0).as, As::put_back);
 }
 
 TEST(Dispatch, LeavesAnItemAloneThatWasPutBackTooOften) {
@@ -185,24 +185,24 @@ TEST(Dispatch, AsksACommandThatTakesTooLongToEndAndThenKillsIt) {
 TEST(Dispatch, StopsACommandWhoseLeaseIsLostAndKeepsItsWork) {
   Dispatch dispatch = with_a_running();
   EXPECT_TRUE(has<StopCommand>(dispatch.on(LeaseLost{.job = kFirst}, 20)));
-  const auto todo = dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 30);
-  EXPECT_FALSE(has<Land>(todo));
-  EXPECT_EQ(only<GiveBack>(todo).at(0).as, As::lost);
+  const auto actions = dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 30);
+  EXPECT_FALSE(has<Land>(actions));
+  EXPECT_EQ(only<GiveBack>(actions).at(0).as, As::lost);
 }
 
 TEST(Dispatch, CountsWhatDoesNotMergeAsATry) {
   Dispatch dispatch = with_a_running();
   (void)dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 20);
-  const auto todo =
+  const auto actions =
       dispatch.on(LandingEnded{.job = kFirst, .how = How::conflicts, .why = "it conflicts"}, 30);
-  EXPECT_EQ(only<GiveBack>(todo).at(0).as, As::failed);
+  EXPECT_EQ(only<GiveBack>(actions).at(0).as, As::failed);
   EXPECT_EQ(dispatch.totals().conflicts, 1U);
 }
 
 TEST(Dispatch, LetsCommandsFinishWhenInterruptedOnce) {
   Dispatch dispatch = with_a_running();
-  const auto todo = dispatch.on(Interrupted{}, 20);
-  EXPECT_FALSE(has<StopCommand>(todo));
+  const auto actions = dispatch.on(Interrupted{}, 20);
+  EXPECT_FALSE(has<StopCommand>(actions));
   const auto ended = dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 30);
   EXPECT_TRUE(has<Land>(ended));
   EXPECT_FALSE(has<Prepare>(ended));
@@ -224,9 +224,9 @@ TEST(Dispatch, PutsBackWhatWasPreparedForNothing) {
   Dispatch dispatch({.workers = 1, .commands_max = {}, .timeout_ms = {}});
   (void)dispatch.on(Begun{}, 0);
   (void)dispatch.on(Interrupted{}, 5);
-  const auto todo = dispatch.on(Prepared{.job = kFirst, .item = "a"}, 10);
-  EXPECT_FALSE(has<StartCommand>(todo));
-  EXPECT_EQ(only<GiveBack>(todo).at(0).as, As::put_back);
+  const auto actions = dispatch.on(Prepared{.job = kFirst, .item = "a"}, 10);
+  EXPECT_FALSE(has<StartCommand>(actions));
+  EXPECT_EQ(only<GiveBack>(actions).at(0).as, As::put_back);
 }
 
 TEST(Dispatch, StartsNoMoreCommandsThanItMay) {
