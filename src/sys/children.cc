@@ -13,8 +13,8 @@
 #include <cstring>
 #include <utility>
 
-#include "sys/group_spawn.h"
 #include "sys/processes.h"
+#include "sys/spawn.h"
 
 namespace dibs {
 
@@ -91,13 +91,13 @@ Result<ChildId> Children::start(const ChildCall& call) {
   for (const Result<Pipe>* pipe : {&in, &out, &err})
     if (!*pipe) return fail(pipe->error());
   const bool apart = err->write_end.is_open();
-  const Result<pid_t> pid =
-      spawn_group({.command = call.command,
-                   .directory = call.directory,
-                   .environment = call.environment,
-                   .in = in->read_end.get(),
-                   .out = out->write_end.get(),
-                   .err = apart ? err->write_end.get() : out->write_end.get()});
+  const Result<pid_t> pid = spawn({.command = call.command,
+                                   .directory = call.directory,
+                                   .environment = changed_environment(call.environment),
+                                   .in = in->read_end.get(),
+                                   .out = out->write_end.get(),
+                                   .err = apart ? err->write_end.get() : out->write_end.get(),
+                                   .leads = Spawn::Leads::group});
   if (!pid) return fail(pid.error());
   for (const Descriptor* fd : {&in->write_end, &out->read_end, &err->read_end})
     if (fd->is_open()) set_nonblocking(*fd);

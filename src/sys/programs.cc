@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,59 +14,11 @@
 #include <utility>
 
 #include "base/text.h"
-#include "sys/descriptor.h"
+#include "sys/spawn.h"
 
 namespace dibs {
 
 namespace {
-
-struct Pipe {
-  Descriptor read_end;
-  Descriptor write_end;
-};
-
-Result<Pipe> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-    return fail(ErrorKind::internal, std::string("cannot make a pipe: ") + std::strerror(errno));
-  return Pipe{.read_end = Descriptor(ends[0]), .write_end = Descriptor(ends[1])};
-}
-
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-Result<pid_t> spawn(const ProgramCall& call, const Pipe& in, const Pipe& out, const Pipe& err) {
-  std::vector<std::string> words = call.command;
-  std::vector<std::string> environment = call.environment;
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in.read_end.get(), STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out.write_end.get(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, err.write_end.get(), STDERR_FILENO);
-  // Onto itself: that is how it loses its close-on-exec.
-  if (call.kept_open >= 0)
-    posix_spawn_file_actions_adddup2(&actions, call.kept_open, call.kept_open);
-  posix_spawn_file_actions_addchdir_np(&actions, call.directory.c_str());
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF);
-  sigset_t defaults;
-  sigemptyset(&defaults);
-  sigaddset(&defaults, SIGPIPE);  // we ignore it; they must not
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  pid_t pid = 0;
-  const int error = posix_spawnp(&pid, words.front().c_str(), &actions, &attributes,
-                                 pointers_to(words).data(), pointers_to(environment).data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error == 0) return pid;
-  return fail(ErrorKind::internal,
-              "cannot start " + printable(words.front()) + ": " + std::strerror(error));
-}
 
 std::int64_t monotonic_ms() {
   using std::chrono::milliseconds;
@@ -129,7 +80,13 @@ Result<ProgramEnd> PosixPrograms::run(const ProgramCall& call) {
   Result<Pipe> err = make_pipe();
   for (const Result<Pipe>* pipe : {&in, &out, &err})
     if (!*pipe) return fail(pipe->error());
-  const Result<pid_t> pid = spawn(call, *in, *out, *err);
+  const Result<pid_t> pid = spawn({.command = call.command,
+                                   .directory = call.directory,
+                                   .environment = call.environment,
+                                   .in = in->read_end.get(),
+                                   .out = out->write_end.get(),
+                                   .err = err->write_end.get(),
+                                   .kept_open = call.kept_open});
   if (!pid) return fail(pid.error());
   in->read_end = Descriptor();
   out->write_end = Descriptor();

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -18,6 +17,7 @@
 
 #include "base/text.h"
 #include "sys/descriptor.h"
+#include "sys/spawn.h"
 
 namespace dibs {
 
@@ -33,10 +33,12 @@ tl::unexpected<Error> failed(const char* what) {
   return fail(ErrorKind::internal, std::string(what) + ": " + std::strerror(errno));
 }
 
+constexpr std::array kEndingSignals{SIGINT, SIGTERM, SIGHUP};
+
 sigset_t ending_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+  for (const int signal : kEndingSignals) sigaddset(&set, signal);
   return set;
 }
 
@@ -59,42 +61,6 @@ class HeldSignals {
   sigset_t before_{};
   Descriptor seen_;
 };
-
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> pointers;
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
-  return pointers;
-}
-
-Result<pid_t> spawn(const WatchedCall& call, int out) {
-  std::vector<std::string> words = call.command;
-  std::vector<std::string> environment = call.environment;
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out, STDERR_FILENO);
-  posix_spawn_file_actions_addchdir_np(&actions, call.directory.c_str());
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes,
-                           POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-  sigset_t defaults = ending_signals();
-  sigaddset(&defaults, SIGPIPE);  // we ignore it; they must not
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  sigset_t none;
-  sigemptyset(&none);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  pid_t pid = 0;
-  const int error = posix_spawnp(&pid, words.front().c_str(), &actions, &attributes,
-                                 pointers_to(words).data(), pointers_to(environment).data());
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  if (error == 0) return pid;
-  return fail(ErrorKind::refused,
-              "cannot start " + printable(words.front()) + ": " + std::strerror(error));
-}
 
 /// What it says, of which the last is kept.
 class Tail {
@@ -211,15 +177,21 @@ class Watch {
 }  // namespace
 
 Result<WatchedEnd> run_watched(const WatchedCall& call) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return failed("cannot make a pipe");
-  Descriptor out(ends[0]);
-  Descriptor in(ends[1]);
-  ::fcntl(out.get(), F_SETFL, O_NONBLOCK);
+  Result<Pipe> said = make_pipe();
+  if (!said) return fail(said.error());
+  ::fcntl(said->read_end.get(), F_SETFL, O_NONBLOCK);
   const HeldSignals signals;
-  const Result<pid_t> pid = spawn(call, in.get());
-  if (!pid) return fail(pid.error());
-  in = Descriptor();
+  Result<pid_t> pid = spawn({.command = call.command,
+                             .directory = call.directory,
+                             .environment = call.environment,
+                             .out = said->write_end.get(),
+                             .err = said->write_end.get(),
+                             .heard = {kEndingSignals.begin(), kEndingSignals.end()}});
+  if (!pid) {
+    pid.error().kind = ErrorKind::refused;  // it is the user's command, and so it is theirs to mend
+    return fail(pid.error());
+  }
+  said->write_end = Descriptor();
   Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, *pid, 0)));
   if (!process.is_open()) {
     Error error = failed("cannot watch a process").value();
@@ -227,7 +199,7 @@ Result<WatchedEnd> run_watched(const WatchedCall& call) {
     ::waitpid(*pid, nullptr, 0);
     return fail(std::move(error));
   }
-  return Watch(call, *pid, std::move(process), std::move(out)).run(signals.descriptor());
+  return Watch(call, *pid, std::move(process), std::move(said->read_end)).run(signals.descriptor());
 }
 
 }  // namespace dibs
