@@ -72,10 +72,32 @@ Result<std::string> ItemSync::commit_at(const std::string& ref) const {
   return RefFiles(parts_.files, place_.common_dir).commit_at(ref);
 }
 
+// One at a time: two of one clone would only be in each other's way. Changes do not wait for it.
+Result<std::unique_ptr<FileLock>> ItemSync::take_turn() const {
+  return parts_.files.lock(place_.directory + "/locks/items-sync.lock", Patience::wait,
+                           place_.file_mode);
+}
+
+Result<std::optional<RefMove>> ItemSync::part_of_push(const std::string& from,
+                                                      const std::string& to) const {
+  const Result<std::string> theirs = commit_at(as_seen());
+  if (!theirs) return fail(theirs.error());
+  if (*theirs != from) return std::nullopt;
+  return RefMove{.name = there(), .from = from, .to = to};
+}
+
+Done ItemSync::pushed(const RefMove& move) {
+  const Result<std::unique_ptr<FileLock>> turn = take_turn();
+  if (!turn) return fail(turn.error());
+  clear_dead_lock();
+  remember(move, **turn);
+  ItemSyncEnd end;
+  const Result<std::string> ours = bring_in(move.to, end);
+  return ours ? Done{} : Done(fail(ours.error()));
+}
+
 Result<ItemSyncEnd> ItemSync::run(Begin begin) {
-  // One at a time: two of one clone would only be in each other's way. Changes do not wait for it.
-  const Result<std::unique_ptr<FileLock>> turn = parts_.files.lock(
-      place_.directory + "/locks/items-sync.lock", Patience::wait, place_.file_mode);
+  const Result<std::unique_ptr<FileLock>> turn = take_turn();
   if (!turn) return fail(turn.error());
   clear_dead_lock();
   ItemSyncEnd end;

@@ -9,6 +9,8 @@
 //   const Result<ItemSyncEnd> end = sync.run(ItemSync::Begin::fetch);
 #pragma once
 
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,7 +61,16 @@ class ItemSync {
   // `unreachable` when the remote cannot be read or written. What was fetched before stays merged.
   [[nodiscard]] Result<ItemSyncEnd> run(Begin begin);
 
+  // For a push that takes more along than items: how the remote's ref moves when ours goes from
+  // `from` to `to`. Nothing when the remote's was last seen elsewhere; then they have to be made the
+  // same first.
+  [[nodiscard]] Result<std::optional<RefMove>> part_of_push(const std::string& from,
+                                                            const std::string& to) const;
+  // That push has happened: ours moves, too.
+  [[nodiscard]] Done pushed(const RefMove& move);
+
  private:
+  [[nodiscard]] Result<std::unique_ptr<FileLock>> take_turn() const;
   [[nodiscard]] std::string there() const { return remote_.prefix + "items"; }
   [[nodiscard]] std::string as_seen() const;
   [[nodiscard]] Result<std::string> commit_at(const std::string& ref) const;

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "verbs/item_change.h"
+#include "verbs/item_sync.h"
 
 namespace dibs::verbs {
 
@@ -104,17 +105,39 @@ Result<std::optional<ItemLanding>> ItemLanding::prepare(Workspace& workspace,
     if (going->each.empty()) return std::nullopt;
     Result<ItemSource::Batch> batch = batch_of(workspace, *going);
     if (!batch) return fail(batch.error());
-    ItemLanding landing(std::move(going->items), *std::move(batch));
-    // A remote's refs are not this repository's; there it is a step of its own.
-    if ((*backend)->is_remote && !going->on_target) return landing;
+    const bool elsewhere = (*backend)->is_remote && !going->on_target;
+    ItemLanding landing(std::move(going->items), *std::move(batch),
+                        elsewhere ? automatic_sync(workspace) : std::nullopt);
+    if (elsewhere && !landing.sync_) return landing;
     Result<std::optional<ItemSource::Prepared>> prepared =
         landing.items_.source->prepare(landing.batch_);
     if (!prepared) return fail(prepared.error());
     landing.prepared_ = *std::move(prepared);
-    if (landing.prepared_) return landing;
+    if (!landing.prepared_) continue;
+    const Result<bool> joined = elsewhere ? landing.join_remote() : Result<bool>(true);
+    if (!joined) return fail(joined.error());
+    if (*joined) return landing;
   }
   return fail(ErrorKind::contended, "the items change faster than this can land",
               "run the command again");
+}
+
+Result<bool> ItemLanding::join_remote() {
+  Result<std::optional<RefMove>> part = sync_->part_of_push(prepared_->from, prepared_->to);
+  if (!part) return fail(part.error());
+  on_remote_ = *std::move(part);
+  if (on_remote_) return true;
+  prepared_.reset();  // whoever makes items the same needs the turn
+  const Result<ItemSyncEnd> same = sync_->run(ItemSync::Begin::fetch);
+  if (same) return false;
+  if (same.error().kind != ErrorKind::refused) return fail(same.error());
+  // It takes no items at all, so here they are this clone's alone.
+  return true;
+}
+
+void ItemLanding::look_again() {
+  prepared_.reset();
+  if (sync_) (void)sync_->run(ItemSync::Begin::fetch);  // the next try meets what is wrong with it
 }
 
 std::string ItemLanding::state_of(const std::string& item) const {
@@ -126,6 +149,10 @@ std::string ItemLanding::state_of(const std::string& item) const {
 
 void ItemLanding::join(std::vector<RefMove>& moves) const {
   if (!prepared_) return;
+  if (on_remote_) {
+    moves.push_back(*on_remote_);
+    return;
+  }
   const auto same = std::ranges::find(moves, prepared_->ref, &RefMove::name);
   if (same != moves.end()) {
     same->to = prepared_->to;
@@ -138,7 +165,7 @@ Done ItemLanding::finish(Workspace& workspace) {
   if (prepared_) {
     items_.source->moved(*prepared_, batch_);
     prepared_.reset();
-    return {};
+    return on_remote_ ? sync_->pushed(*on_remote_) : Done{};
   }
   Done done;
   for (const ItemSource::Change& change : batch_.changes) {

@@ -1,5 +1,5 @@
 // What becomes of items when the work on them lands: their state goes on, in the same step as the
-// target branch where the store is on this machine.
+// target branch. Only where items are synced by hand, leases being on a remote, it is a step after.
 #pragma once
 
 #include <optional>
@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "items/item_sync.h"
 #include "model/ref_move.h"
 #include "verbs/opened_items.h"
 
@@ -24,6 +25,8 @@ class ItemLanding {
   void join(std::vector<RefMove>& moves) const;
   // Afterwards: what could not be part of that step.
   [[nodiscard]] Done finish(Workspace& workspace);
+  // That step was not to be, because something had moved: perhaps the remote's items.
+  void look_again();
   // What the item becomes; empty when it is none of those.
   [[nodiscard]] std::string state_of(const std::string& item) const;
 
@@ -42,12 +45,16 @@ class ItemLanding {
                                                 const RefMove& target);
   [[nodiscard]] static Result<ItemSource::Batch> batch_of(Workspace& workspace,
                                                           const AllOnward& going);
-  ItemLanding(OpenedItems items, ItemSource::Batch batch)
-      : items_(std::move(items)), batch_(std::move(batch)) {}
+  // False when the remote's items have to be looked at first; that is done then.
+  [[nodiscard]] Result<bool> join_remote();
+  ItemLanding(OpenedItems items, ItemSource::Batch batch, std::optional<ItemSync> sync)
+      : items_(std::move(items)), batch_(std::move(batch)), sync_(std::move(sync)) {}
 
   OpenedItems items_;
   ItemSource::Batch batch_;
   std::optional<ItemSource::Prepared> prepared_;
+  std::optional<ItemSync> sync_;      // where leases are on a remote, and items a ref there
+  std::optional<RefMove> on_remote_;  // how that ref moves
 };
 
 // For an item whose work is on the target while the item still says otherwise.

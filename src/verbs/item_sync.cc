@@ -11,8 +11,7 @@ namespace {
 
 constexpr std::size_t kStampBytesMax = 64;
 
-Result<ItemSyncEnd> sync_with(Workspace& workspace, const std::string& remote,
-                              ItemSync::Begin begin) {
+Result<ItemSync> sync_of(Workspace& workspace, const std::string& remote) {
   const Result<std::string> directory = workspace.directory();
   if (!directory) return fail(directory.error());
   const Result<const Repository*> repository = workspace.repository();
@@ -22,14 +21,20 @@ Result<ItemSyncEnd> sync_with(Workspace& workspace, const std::string& remote,
   // Looking at items takes no name, and a merge that it makes has none either.
   const Result<AgentId> agent = workspace.agent();
   System& system = workspace.system();
-  ItemSync sync(
+  return ItemSync(
       {.files = system.files, .clock = system.clock, .random = system.random, .git = system.git},
       {.directory = *directory,
        .common_dir = (*repository)->common_dir,
        .file_mode = workspace.file_mode()},
       {.name = remote, .prefix = std::string((*settings)->text("store.ref_prefix"))},
       agent ? agent->text : "dibs");
-  Result<ItemSyncEnd> end = sync.run(begin);
+}
+
+Result<ItemSyncEnd> sync_with(Workspace& workspace, const std::string& remote,
+                              ItemSync::Begin begin) {
+  Result<ItemSync> sync = sync_of(workspace, remote);
+  if (!sync) return fail(sync.error());
+  Result<ItemSyncEnd> end = sync->run(begin);
   if (end) {
     for (const std::string& note : end->notes) workspace.warn(note);
   }
@@ -126,6 +131,13 @@ Result<SyncedItems> sync_items(Workspace& workspace, const std::optional<std::st
   synced.end = *std::move(end);
   if (synced.remote == usual) LastLook(workspace, *directory).note();
   return synced;
+}
+
+std::optional<ItemSync> automatic_sync(Workspace& workspace) {
+  const std::optional<Automatic> how = automatic(workspace);
+  if (!how || !how->on_own_ref) return std::nullopt;
+  Result<ItemSync> sync = sync_of(workspace, how->remote);
+  return sync ? std::optional(*std::move(sync)) : std::nullopt;
 }
 
 void send_items(Workspace& workspace) {

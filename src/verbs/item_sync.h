@@ -19,6 +19,10 @@ struct SyncedItems {
 [[nodiscard]] Result<SyncedItems> sync_items(Workspace& workspace,
                                              const std::optional<std::string>& remote);
 
+// What makes items the same here and on the store's remote. Nothing where that is left to the user,
+// and where items are no ref of their own.
+[[nodiscard]] std::optional<ItemSync> automatic_sync(Workspace& workspace);
+
 // Right after a change. It is made, whether the remote can be reached or not; if not, there is a
 // warning and the next sync carries it.
 void send_items(Workspace& workspace);

@@ -19,6 +19,7 @@
 #include "verbs/checkout.h"
 #include "verbs/gated_landing.h"
 #include "verbs/item_branch.h"
+#include "verbs/item_sync.h"
 #include "verbs/landing_gates.h"
 #include "verbs/landing_merge.h"
 #include "verbs/landing_step.h"
@@ -210,6 +211,14 @@ Result<Landed> clear_up(Workspace& workspace, const Surroundings& around, const 
   return landed;
 }
 
+// The push that landed has moved the items on the remote; ours may not have followed.
+void hear_of_items(Workspace& workspace) {
+  std::optional<ItemSync> sync = automatic_sync(workspace);
+  if (!sync) return;
+  if (const Result<ItemSyncEnd> end = sync->run(ItemSync::Begin::fetch); !end)
+    workspace.warn(end.error().message);
+}
+
 // The lease has ended: because this landed before, and then the rest is done that a crash may have
 // left, or it was lost.
 Result<Landed> land_again(Workspace& workspace, const Surroundings& around, const WorkSite& site,
@@ -224,6 +233,7 @@ Result<Landed> land_again(Workspace& workspace, const Surroundings& around, cons
                   site.who, ref)));
   }
   const Attempt before = landed_before(*site.last);
+  hear_of_items(workspace);
   Landed landed{.item = site.item.key(),
                 .lease = site.last->event.lease,
                 .commit = before.commit,

@@ -93,8 +93,10 @@ Result<LandingStep> land_step(Workspace& workspace, const Target& target,
   if (!items) return fail(items.error());
   std::vector<RefMove> refs{*move};
   if (items->has_value()) (*items)->join(refs);
-  if (const Done settled = settle(workspace, target, stack, refs); !settled)
+  if (const Done settled = settle(workspace, target, stack, refs); !settled) {
+    if (items->has_value() && settled.error().kind == ErrorKind::contended) (*items)->look_again();
     return fail(settled.error());
+  }
   const std::string& at = refs.front().to;
   LandingStep step{
       .target_at = at, .commit = stack.size() == 1 ? at : stack.front().commit, .item_states = {}};

@@ -8,6 +8,7 @@ The next command needs no repair, and `done` again ends where it would have ende
 """
 
 import collections
+import json
 import os
 import re
 import shutil
@@ -20,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 
 from harness import DIBS, HANG_SECS, Reply, check, check_chain, wait_until  # noqa: E402
 from injection import needs_strace  # noqa: E402
-from landing_site import START_FILES, LocalSite, run_hint  # noqa: E402
+from landing_site import START_FILES, GitSite, LocalSite, run_hint  # noqa: E402
 
 CONTENDED = 12
 DAY_SECS = "86400"
@@ -56,9 +57,9 @@ def in_session(session):
 class Stage:
     """A repository where one item is ready to land; put back as it was before every try."""
 
-    def __init__(self):
+    def __init__(self, make=LocalSite):
         needs_strace()
-        self.site, self.locks_left = LocalSite(), 0
+        self.site, self.locks_left = make(), 0
 
     def __enter__(self):
         site = self.site
@@ -162,6 +163,41 @@ class Stage:
         site.healthy()
 
 
+class RemoteStage(Stage):
+    """The same with leases and items on a git remote: one push moves all, and what is left is the clone's own."""
+
+    def __init__(self):
+        super().__init__(GitSite)
+
+    def __enter__(self):
+        site = self.site
+        site.run("item", "add", "--batch", "-", stdin=b'{"id": "42", "title": "T"}').expect(0)
+        return super().__enter__()
+
+    def _places(self):
+        return [*super()._places(), self.site.remote.path]
+
+    def item_is_done(self, where):
+        path = self.site.git("ls-tree", "-r", "--name-only", "refs/dibs/items", cwd=where)
+        return json.loads(self.site.git("show", f"refs/dibs/items:{path}", cwd=where))["state"] == "done"
+
+    def judge(self, reply):
+        site = self.site
+        landed = site.target() != self.base
+        check.equal(self.item_is_done(site.remote.path), landed, f"landed: {landed}, and the item is done")
+        check.equal(site.holder("42"), None if landed else "agent:one", f"landed: {landed}, and the lease")
+        if reply.code == 0:
+            check.true(landed, "it was acknowledged and has not landed")
+        again = self.again().json()
+        check.equal((again["already_landed"], again["notes"], again["rescue"]), (landed, [], None))
+        check.equal(site.first_parents()[1], self.base, "landed once")
+        check.equal((site.files_on_target(), site.file_on_target("README")), ({*START_FILES, "work"}, "better"))
+        check.equal((site.holder("42"), site.branches(), self.tree.exists()), (None, {"main"}, False))
+        check.true(self.item_is_done(site.remote.path), "the item on the remote")
+        check.true(self.item_is_done(site.root), "the item in the clone")
+        site.healthy()
+
+
 def each(stage, tries, run):
     failed = []
     for name, number in tries:
@@ -173,9 +209,9 @@ def each(stage, tries, run):
     check.true(not failed, f"{len(failed)} of {len(tries)}:\n" + "\n".join(failed[:5]))
 
 
-def kill_dibs(every, together):
+def kill_dibs(every, together, stage=Stage):
     """At every `every`-th system call of dibs itself."""
-    with Stage() as stage:
+    with stage() as stage:
         each(stage, stage.calls()[::every], lambda name, number: stage.strace(
             ["-o", "/dev/null", f"--inject={name}:signal=KILL:when={number}"], reap=signal.SIGKILL if together else None))
         check.true(together or stage.locks_left == 0, f"{stage.locks_left} locks were left")

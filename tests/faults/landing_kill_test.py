@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from injection import needs_strace
-from landing_kill import kill_dibs, kill_git
+from landing_kill import RemoteStage, kill_dibs, kill_git
 
 from harness import DIBS, add_case, case, check, main, wait_until
 from landing_site import LocalSite
@@ -19,6 +19,9 @@ add_case("dibs is killed, and its git goes on", lambda: kill_dibs(EVERY, togethe
 add_case("dibs is killed, and its git with it", lambda: kill_dibs(EVERY, together=True))
 add_case("the git that moves the target is killed", lambda: kill_git(GIT_EVERY, dibs_too=False))
 add_case("the git that moves the target is killed, and dibs with it", lambda: kill_git(GIT_EVERY, dibs_too=True))
+
+add_case("on a remote: dibs is killed, and its git goes on", lambda: kill_dibs(4 * EVERY, together=False, stage=RemoteStage))
+add_case("on a remote: dibs is killed, and its git with it", lambda: kill_dibs(4 * EVERY, together=True, stage=RemoteStage))
 
 SLOW_SECS = 3
 
