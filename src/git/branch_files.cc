@@ -98,7 +98,12 @@ Result<std::vector<BranchEntry>> BranchFiles::list(const std::string& commit,
 
 Result<std::vector<BranchEntry>> BranchFiles::list_below(const std::string& commit,
                                                          const std::string& folder) const {
-  return entries_of({"ls-tree", "-z", "-r", "--full-tree", commit, "--", folder + "/"});
+  return list_at(commit, folder + "/");
+}
+
+Result<std::vector<BranchEntry>> BranchFiles::list_at(const std::string& commit,
+                                                      const std::string& path) const {
+  return entries_of({"ls-tree", "-z", "-r", "--full-tree", commit, "--", path});
 }
 
 Result<std::vector<BranchEntry>> BranchFiles::entries_of(std::vector<std::string> arguments) const {

@@ -57,6 +57,9 @@ class BranchFiles {
   // Every file in a folder of a commit, however deep.
   [[nodiscard]] Result<std::vector<BranchEntry>> list_below(const std::string& commit,
                                                             const std::string& folder) const;
+  // The same, or the one file that this path is.
+  [[nodiscard]] Result<std::vector<BranchEntry>> list_at(const std::string& commit,
+                                                         const std::string& path) const;
   // The contents of these objects, by their names. The caller has seen how large they are.
   [[nodiscard]] Result<std::map<std::string, std::string>> read(
       const std::vector<std::string>& objects) const;

@@ -1,20 +1,20 @@
 // Items as aitasks keeps them: Markdown files in aitasks/, finished ones in aitasks/archived/.
 #pragma once
 
-#include "items/source_site.h"
+#include "items/source_in_tree.h"
 #include "items/task_folder.h"
 
 namespace dibs {
 
 // The files of all tasks of a folder, the archived ones too.
-[[nodiscard]] Done read_task_texts(FileSystem& files, const std::string& folder, FolderTexts& into);
-[[nodiscard]] Result<TaskFolder> read_task_folder(FileSystem& files, const std::string& folder);
+[[nodiscard]] Done read_task_texts(SourceFiles& files, const std::string& folder,
+                                   FolderTexts& into);
 
-class AitasksSource final : public ItemSource {
+class AitasksSource final : public SourceInTree {
  public:
   // `folder` is below the work tree.
-  explicit AitasksSource(SourceSite site, std::string folder = "aitasks")
-      : site_(std::move(site)), folder_(std::move(folder)) {}
+  explicit AitasksSource(SourceSite site, const std::string& folder = "aitasks")
+      : SourceInTree(std::move(site), folder) {}
 
   // The next number. Whoever writes it first has it: others are told that it is taken.
   [[nodiscard]] Result<ItemId> new_id(std::string_view title,
@@ -27,10 +27,7 @@ class AitasksSource final : public ItemSource {
                                                           std::size_t most) override;
 
  private:
-  [[nodiscard]] std::string path() const { return site_.work_tree + "/" + folder_; }
-
-  SourceSite site_;
-  std::string folder_;
+  [[nodiscard]] Result<TaskFolder> load();
 };
 
 }  // namespace dibs

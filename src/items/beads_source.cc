@@ -18,11 +18,10 @@ std::string literally(std::string_view text) {
 
 }  // namespace
 
-Result<BeadsFile> BeadsSource::load() const {
-  Result<std::optional<std::string>> text =
-      site_.files.read_file(site_.work_tree + "/" + file_, kSourceFileBytesMax);
+Result<BeadsFile> BeadsSource::load() {
+  Result<std::optional<std::string>> text = tree().read(below(), kSourceFileBytesMax);
   if (!text) return fail(text.error());
-  return BeadsFile((*std::move(text)).value_or(""), file_);
+  return BeadsFile((*std::move(text)).value_or(""), below());
 }
 
 // The prefix that the ids there have, and chance.
@@ -53,7 +52,7 @@ Result<std::vector<StoredItem>> BeadsSource::read(const std::vector<ItemId>& ids
 }
 
 Result<bool> BeadsSource::write(const Batch& batch) {
-  const auto lock = site_.files.lock(site_.lock_file, Patience::wait);
+  const auto lock = take_turn();
   if (!lock) return fail(lock.error());
   const Result<BeadsFile> file = load();
   if (!file) return fail(file.error());
@@ -62,14 +61,13 @@ Result<bool> BeadsSource::write(const Batch& batch) {
   if (!*text) return false;
   if (**text == file->text()) return true;
   if ((*text)->size() > kSourceFileBytesMax)
-    return fail(ErrorKind::refused, file_ + " would be too large");
-  if (Done written = write_below(site_.files, site_.work_tree, {file_, **text}); !written)
-    return fail(written.error());
+    return fail(ErrorKind::refused, below() + " would be too large");
+  if (Done written = tree().write({below(), **text}); !written) return fail(written.error());
   return true;
 }
 
 Result<std::vector<ItemRevision>> BeadsSource::history(const ItemId& id, std::size_t most) {
-  return file_history(site_, file_, R"("id": *")" + literally(id.text) + "\"", most);
+  return file_history(site(), below(), R"("id": *")" + literally(id.text) + "\"", most);
 }
 
 }  // namespace dibs

@@ -2,15 +2,15 @@
 #pragma once
 
 #include "items/beads_file.h"
-#include "items/source_site.h"
+#include "items/source_in_tree.h"
 
 namespace dibs {
 
-class BeadsSource final : public ItemSource {
+class BeadsSource final : public SourceInTree {
  public:
   // `file` is below the work tree.
-  explicit BeadsSource(SourceSite site, std::string file = ".beads/issues.jsonl")
-      : site_(std::move(site)), file_(std::move(file)) {}
+  explicit BeadsSource(SourceSite site, const std::string& file = ".beads/issues.jsonl")
+      : SourceInTree(std::move(site), file) {}
 
   [[nodiscard]] Result<ItemId> new_id(std::string_view title,
                                       const std::array<std::uint8_t, 4>& chance) override;
@@ -22,10 +22,7 @@ class BeadsSource final : public ItemSource {
                                                           std::size_t most) override;
 
  private:
-  [[nodiscard]] Result<BeadsFile> load() const;
-
-  SourceSite site_;
-  std::string file_;
+  [[nodiscard]] Result<BeadsFile> load();
 };
 
 }  // namespace dibs

@@ -18,12 +18,11 @@ std::optional<ItemId> work_of(std::string_view name) {
   return std::move(place.id);
 }
 
-Done read_below(FileSystem& files, const std::string& folder, const std::string& below,
+Done read_below(SourceFiles& files, const std::string& folder, const std::string& below,
                 std::size_t depth, FolderTexts& into) {
   if (Done read = read_folder(files, folder, below, work_of, into); !read) return read;
   if (depth == kDepthMax) return {};
-  const Result<std::vector<std::string>> names =
-      folders_in(files, below.empty() ? folder : folder + "/" + below);
+  const Result<std::vector<std::string>> names = files.folders_in(path_below(folder, below));
   if (!names) return fail(names.error());
   for (const std::string& name : *names) {
     if (name.starts_with('.')) continue;
@@ -67,7 +66,7 @@ ItemFormat::Place place_of_work(std::string_view name) {
   return {.id = {place->name}, .path = place->path()};
 }
 
-Done read_work_texts(FileSystem& files, const std::string& folder, FolderTexts& into) {
+Done read_work_texts(SourceFiles& files, const std::string& folder, FolderTexts& into) {
   return read_below(files, folder, {}, 0, into);
 }
 

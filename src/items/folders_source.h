@@ -46,7 +46,6 @@ class FoldersSource final : public ItemSource {
   [[nodiscard]] Result<std::vector<StoredItem>> read(const std::vector<ItemId>& ids) override;
   [[nodiscard]] Result<bool> write(const Batch& batch) override;
   [[nodiscard]] bool stand_on(const RefMove& landing) override;
-  [[nodiscard]] bool can_prepare() const override { return true; }
   [[nodiscard]] Result<std::optional<Prepared>> prepare(const Batch& batch) override;
   void moved(const Prepared& prepared, const Batch& batch) override;
   [[nodiscard]] Result<std::vector<ItemRevision>> history(const ItemId& id,

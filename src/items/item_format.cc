@@ -231,17 +231,18 @@ constexpr std::array<ItemFormat, 4> kFormats{{{.name = kBeads,
 Result<ItemList> import_folder(FileSystem& files, const ItemFormat& format,
                                const std::string& path) {
   FolderTexts texts;
-  if (Done read = format.read_texts(files, path, texts); !read) return fail(read.error());
+  DirectoryFiles there(files, path);
+  if (Done read = format.read_texts(there, "", texts); !read) return fail(read.error());
   ItemList list = format.import_texts(std::move(texts.files));
   list.broken.insert(list.broken.end(), texts.broken.begin(), texts.broken.end());
   return list;
 }
 
 // What is there under another name would be the same task twice.
-Done check_folder(FileSystem& files, const ItemFormat& format, const std::string& path,
+Done check_folder(SourceFiles& files, const ItemFormat& format,
                   const std::vector<TextFile>& texts) {
   FolderTexts there;
-  if (Done read = format.read_texts(files, path, there); !read) return read;
+  if (Done read = format.read_texts(files, "", there); !read) return read;
   std::map<ItemId, std::string> names;
   for (const TextFile& text : texts) {
     const ItemFormat::Place place = format.place_of(text.name);
@@ -283,10 +284,11 @@ Done export_items(FileSystem& files, const ItemFormat& format, const std::string
   if (!texts) return fail(texts.error());
   if (format.shape == ItemFormat::Shape::file)
     return files.replace_file(path, texts->front().text, kSharedFile);
-  if (Done checked = check_folder(files, format, path, *texts); !checked) return checked;
+  DirectoryFiles there(files, path);
+  if (Done checked = check_folder(there, format, *texts); !checked) return checked;
   if (Done made = files.make_directory(path, kSharedDirectory); !made) return made;
   for (const TextFile& text : *texts) {
-    if (Done written = write_below(files, path, text); !written) return written;
+    if (Done written = there.write(text); !written) return written;
   }
   return {};
 }

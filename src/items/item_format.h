@@ -21,7 +21,7 @@ struct ItemFormat {
   ItemList (*import_texts)(std::vector<TextFile> texts);
   Result<std::vector<TextFile>> (*export_texts)(const std::vector<Item>& items);
   // Of a folder: its files that may be items, and where the item lies that such a file is about.
-  Done (*read_texts)(FileSystem& files, const std::string& folder, FolderTexts& into) = nullptr;
+  Done (*read_texts)(SourceFiles& files, const std::string& folder, FolderTexts& into) = nullptr;
   struct Place {
     ItemId id;
     std::string path;

@@ -32,10 +32,6 @@ Result<bool> ItemSource::is_up_to_date(const Catalog& /*catalog*/) { return fals
 
 bool ItemSource::stand_on(const RefMove& /*landing*/) { return false; }
 
-Result<std::optional<ItemSource::Prepared>> ItemSource::prepare(const Batch& /*batch*/) {
-  return std::nullopt;
-}
-
 void ItemSource::moved(const Prepared& /*prepared*/, const Batch& /*batch*/) {}
 
 }  // namespace dibs

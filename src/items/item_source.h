@@ -83,8 +83,8 @@ class ItemSource {
   // somebody else was faster: read and apply again.
   [[nodiscard]] virtual Result<bool> write(const Batch& batch) = 0;
 
-  // For a source whose items hang on a branch of the repository: from here on everything is as if
-  // that branch had moved so, and a prepared change follows it. False when they do not hang on it.
+  // For a source whose items lie on branches of the repository: from here on everything is as if
+  // this branch had moved so, and a prepared change follows it. False when they do not lie there.
   [[nodiscard]] virtual bool stand_on(const RefMove& landing);
   /// A change that is made and not put in place yet: it counts once the ref has moved.
   struct Prepared {
@@ -93,10 +93,8 @@ class ItemSource {
     std::string to;
     std::shared_ptr<const void> turn;  // nobody else changes items while it is kept
   };
-  // Whether a change can be one step with others, because items hang on one ref.
-  [[nodiscard]] virtual bool can_prepare() const { return false; }
-  // Nothing when somebody was faster.
-  [[nodiscard]] virtual Result<std::optional<Prepared>> prepare(const Batch& batch);
+  // So that a change is one step with others. Nothing when somebody was faster.
+  [[nodiscard]] virtual Result<std::optional<Prepared>> prepare(const Batch& batch) = 0;
   // It has moved.
   virtual void moved(const Prepared& prepared, const Batch& batch);
 

@@ -62,8 +62,8 @@ class ItemSync {
   [[nodiscard]] Result<ItemSyncEnd> run(Begin begin);
 
   // For a push that takes more along than items: how the remote's ref moves when ours goes from
-  // `from` to `to`. Nothing when the remote's was last seen elsewhere; then they have to be made the
-  // same first.
+  // `from` to `to`. Nothing when the remote's was last seen elsewhere; then they have to be made
+  // the same first.
   [[nodiscard]] Result<std::optional<RefMove>> part_of_push(const std::string& from,
                                                             const std::string& to) const;
   // That push has happened: ours moves, too.

@@ -36,7 +36,6 @@ class NativeItems final : public ItemSource {
   [[nodiscard]] Result<std::vector<ItemRevision>> history(const ItemId& id,
                                                           std::size_t most) override;
 
-  [[nodiscard]] bool can_prepare() const override { return true; }
   [[nodiscard]] Result<std::optional<Prepared>> prepare(const Batch& batch) override;
   void moved(const Prepared& prepared, const Batch& batch) override;
 

@@ -11,12 +11,6 @@ namespace {
 constexpr char kFieldEnd = '\x1f';
 constexpr std::size_t kHistoryMax = 10'000;
 
-Result<FileKind> kind_at(FileSystem& files, const std::string& path) {
-  const Result<std::optional<FileStatus>> status = files.status(path);
-  if (!status) return fail(status.error());
-  return *status ? (*status)->kind : FileKind::other;
-}
-
 std::optional<ItemRevision> revision_of(std::string_view record) {
   const std::vector<std::string_view> parts = split(trim(record), kFieldEnd);
   if (parts.size() != 4) return std::nullopt;
@@ -29,53 +23,30 @@ std::optional<ItemRevision> revision_of(std::string_view record) {
 
 }  // namespace
 
-Done read_folder(FileSystem& files, const std::string& folder, const std::string& below,
+std::string path_below(const std::string& folder, const std::string& below) {
+  std::string path = folder.empty() ? below : folder + "/" + below;
+  while (path.ends_with('/')) path.pop_back();
+  return path;
+}
+
+Done read_folder(SourceFiles& files, const std::string& folder, const std::string& below,
                  const std::function<std::optional<ItemId>(std::string_view)>& wanted,
                  FolderTexts& into) {
-  const std::string path = folder + "/" + below;
-  const Result<std::optional<FileStatus>> there = files.status(path.substr(0, path.size() - 1));
-  if (!there) return fail(there.error());
-  if (!*there) return {};
-  const Result<std::vector<std::string>> names = files.list(path.substr(0, path.size() - 1));
+  const std::string path = path_below(folder, below);
+  const Result<std::vector<std::string>> names = files.names_in(path);
   if (!names) return fail(names.error());
   for (const std::string& name : *names) {
     const std::optional<ItemId> id = wanted(below + name);
     if (!id) continue;
     if (into.files.size() == kSourceFilesMax)
       return fail(ErrorKind::refused, fmt::format("{} has too many files", folder));
-    const auto text = files.read_file(path + name, kItemFileBytesMax);
+    const auto text = files.read(path_below(path, name), kItemFileBytesMax);
     if (text && *text) into.files.push_back({.name = below + name, .text = **text});
     if (!text)
       into.broken.push_back(
           {.file = below + name, .line = 0, .why = text.error().message, .id = *id});
   }
   return {};
-}
-
-Result<std::vector<std::string>> folders_in(FileSystem& files, const std::string& folder) {
-  const Result<std::optional<FileStatus>> there = files.status(folder);
-  if (!there) return fail(there.error());
-  std::vector<std::string> folders;
-  if (!*there) return folders;
-  const Result<std::vector<std::string>> names = files.list(folder);
-  if (!names) return fail(names.error());
-  for (const std::string& name : *names) {
-    const Result<FileKind> kind = kind_at(files, folder + "/" + name);
-    if (kind && *kind == FileKind::directory) folders.push_back(name);
-  }
-  return folders;
-}
-
-Done write_below(FileSystem& files, const std::string& top, const TextFile& file) {
-  for (std::size_t slash = file.name.find('/'); slash != std::string::npos;
-       slash = file.name.find('/', slash + 1)) {
-    const std::string folder = top + "/" + file.name.substr(0, slash);
-    if (Done made = files.make_directory(folder, kSharedDirectory); !made) return made;
-  }
-  const std::string path = top + "/" + file.name;
-  const Result<std::optional<FileStatus>> there = files.status(path);
-  if (!there) return fail(there.error());
-  return files.replace_file(path, file.text, *there ? (*there)->mode : kSharedFile);
 }
 
 Result<std::vector<ItemRevision>> file_history(const SourceSite& site, const std::string& file,

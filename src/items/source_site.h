@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "git/git_program.h"
 #include "items/found_items.h"
+#include "items/source_files.h"
 #include "sys/file_system.h"
 
 namespace dibs {
@@ -22,29 +23,21 @@ struct SourceSite {
   std::string tip = "HEAD";  // the commit whose history counts
 };
 
-inline constexpr unsigned kSharedFile = 0644;  // what git checks out
-inline constexpr unsigned kSharedDirectory = 0755;
-inline constexpr std::size_t kSourceFilesMax = 200'000;
-
 /// A folder's files, and those that could not be read.
 struct FolderTexts {
   std::vector<TextFile> files;
   std::vector<BrokenItem> broken;
 };
 
+// "" is the top; a slash at the end is left out.
+[[nodiscard]] std::string path_below(const std::string& folder, const std::string& below);
+
 // Those of the folder's files that `wanted` takes by their names; `below` is a folder in it, with
 // its slash, or empty. No folder, no files.
-[[nodiscard]] Done read_folder(FileSystem& files, const std::string& folder,
+[[nodiscard]] Done read_folder(SourceFiles& files, const std::string& folder,
                                const std::string& below,
                                const std::function<std::optional<ItemId>(std::string_view)>& wanted,
                                FolderTexts& into);
-// The folders directly in it.
-[[nodiscard]] Result<std::vector<std::string>> folders_in(FileSystem& files,
-                                                          const std::string& folder);
-
-// With the folders above it, as far as they lie below `top`; an existing file keeps its mode.
-[[nodiscard]] Done write_below(FileSystem& files, const std::string& top, const TextFile& file);
-
 // The commits that changed a file, newest first; with `line`, only those that
 // changed a line which that regular expression fits.
 [[nodiscard]] Result<std::vector<ItemRevision>> file_history(const SourceSite& site,

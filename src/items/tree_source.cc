@@ -47,9 +47,9 @@ struct Found {
   std::vector<BrokenItem> broken;
 };
 
-Result<Found> items_in(FileSystem& files, const std::string& top, const std::string& folder) {
+Result<Found> items_in(SourceFiles& files, const std::string& folder) {
   FolderTexts texts;
-  if (Done read = read_folder(files, top, folder + "/", id_by_name, texts); !read)
+  if (Done read = read_folder(files, "", folder + "/", id_by_name, texts); !read)
     return fail(read.error());
   Found found{.items = {}, .broken = std::move(texts.broken)};
   for (const TextFile& file : texts.files) {
@@ -91,11 +91,11 @@ Result<std::string> edited_item_file(std::string_view text, const Item& item) {
 }
 
 std::string TreeSource::file_of(const ItemId& id) const {
-  return folder_ + "/" + encode_name(id.text) + std::string(kEnding);
+  return below() + "/" + encode_name(id.text) + std::string(kEnding);
 }
 
 Result<ItemList> TreeSource::read_all() {
-  Result<Found> found = items_in(site_.files, site_.work_tree, folder_);
+  Result<Found> found = items_in(tree(), below());
   if (!found) return fail(found.error());
   return listed(found->items, std::move(found->broken));
 }
@@ -103,7 +103,7 @@ Result<ItemList> TreeSource::read_all() {
 Result<std::vector<StoredItem>> TreeSource::read(const std::vector<ItemId>& ids) {
   std::vector<StoredItem> items;
   for (const ItemId& id : ids) {
-    const auto text = site_.files.read_file(site_.work_tree + "/" + file_of(id), kItemFileBytesMax);
+    const auto text = tree().read(file_of(id), kItemFileBytesMax);
     if (!text) return fail(text.error());
     if (!*text) continue;
     Result<Item> item = item_in({.name = file_of(id), .text = **text});
@@ -118,7 +118,7 @@ Result<std::vector<StoredItem>> TreeSource::read(const std::vector<ItemId>& ids)
 
 Result<bool> TreeSource::write(const Batch& batch) {
   if (Done once = check_batch(batch.changes); !once) return fail(once.error());
-  const auto lock = site_.files.lock(site_.lock_file, Patience::wait);
+  const auto lock = take_turn();
   if (!lock) return fail(lock.error());
   std::vector<TextFile> writes;
   for (const Change& change : batch.changes) {
@@ -130,7 +130,7 @@ Result<bool> TreeSource::write(const Batch& batch) {
     if (!standing) return fail(standing.error());
     if (*standing == Comparison::moved) return false;
     const std::string name = file_of(change.item.id);
-    const auto text = site_.files.read_file(site_.work_tree + "/" + name, kItemFileBytesMax);
+    const auto text = tree().read(name, kItemFileBytesMax);
     if (!text) return fail(text.error());
     Result<std::string> edited =
         *text ? edited_item_file(**text, change.item) : item_file(change.item);
@@ -138,14 +138,13 @@ Result<bool> TreeSource::write(const Batch& batch) {
     if (!*text || **text != *edited) writes.push_back({.name = name, .text = *std::move(edited)});
   }
   for (const TextFile& file : writes) {
-    if (Done written = write_below(site_.files, site_.work_tree, file); !written)
-      return fail(written.error());
+    if (Done written = tree().write(file); !written) return fail(written.error());
   }
   return true;
 }
 
 Result<std::vector<ItemRevision>> TreeSource::history(const ItemId& id, std::size_t most) {
-  return file_history(site_, file_of(id), {}, most);
+  return file_history(site(), file_of(id), {}, most);
 }
 
 }  // namespace dibs

@@ -1,18 +1,18 @@
 // Items as JSON files in the work tree, one each: .dibs/items/<id>.json.
 #pragma once
 
-#include "items/source_site.h"
+#include "items/source_in_tree.h"
 
 namespace dibs {
 
 // The file with the item in it as it is now: members that did not change keep their bytes.
 [[nodiscard]] Result<std::string> edited_item_file(std::string_view text, const Item& item);
 
-class TreeSource final : public ItemSource {
+class TreeSource final : public SourceInTree {
  public:
   // `folder` is below the work tree.
-  explicit TreeSource(SourceSite site, std::string folder = ".dibs/items")
-      : site_(std::move(site)), folder_(std::move(folder)) {}
+  explicit TreeSource(SourceSite site, const std::string& folder = ".dibs/items")
+      : SourceInTree(std::move(site), folder) {}
 
   [[nodiscard]] Result<ItemList> read_all() override;
   [[nodiscard]] Result<std::vector<StoredItem>> read(const std::vector<ItemId>& ids) override;
@@ -22,9 +22,6 @@ class TreeSource final : public ItemSource {
 
  private:
   [[nodiscard]] std::string file_of(const ItemId& id) const;
-
-  SourceSite site_;
-  std::string folder_;
 };
 
 }  // namespace dibs

@@ -28,19 +28,6 @@ Result<std::optional<StoredItem>> unfinished_item(const OpenedItems& items,
   return std::move(stored->front());
 }
 
-// A file in a work tree can only change there; after the landing that work tree is gone.
-Error has_to_land_with_the_work(const Item& item, const std::string& to) {
-  const std::string id = shell_word(item.id.text);
-  return {
-      .kind = ErrorKind::refused,
-      .message = fmt::format("{} has to become {} in your branch, where its file lies",
-                             printable(item.id.text), printable(to)),
-      .hint = fmt::format(
-          "dibs item update {0} --state {1} && git add -A && git commit -m {2} && dibs done {0}",
-          id, shell_word(to), shell_word(item.id.text + " becomes " + to)),
-      .fields = {}};
-}
-
 }  // namespace
 
 // What the work has done to an item itself counts, if the item lies where the work lands.
@@ -83,7 +70,6 @@ Result<ItemSource::Batch> ItemLanding::batch_of(Workspace& workspace, const AllO
                           .message = {},
                           .unix_ms = workspace.system().clock.now().unix_ms};
   for (const auto& [stored, to] : going.each) {
-    if (!going.items.source->can_prepare()) return fail(has_to_land_with_the_work(stored.item, to));
     Result<Item> after = going.items.workflow->moved(stored.item, to);
     if (!after) return fail(after.error());
     after->updated_unix_ms = batch.unix_ms;

@@ -58,8 +58,8 @@ Result<bool> is_still_ready(const OpenedItems& items, const Catalog& seen, const
   return waits->empty();
 }
 
-// On a remote an item is closed in a step of its own after its work landed, and other clones learn
-// of that later still. Its leases tell at once.
+// Where leases are on a remote, this clone may not have heard yet that an item's work has landed.
+// Its leases tell at once.
 Result<bool> has_landed_since(Workspace& workspace, const OpenedItems& items, const Item& card) {
   const Result<const StoreBackend*> backend = workspace.backend();
   if (!backend) return fail(backend.error());

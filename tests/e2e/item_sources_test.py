@@ -2,7 +2,7 @@
 
 import json
 
-from harness import Repo, case, check, main
+from harness import Repo, add_case, case, check, main
 
 TASK = """---
 priority: high   # said on Monday
@@ -66,20 +66,54 @@ def aitasks_are_items_and_a_change_touches_its_own_line():
         check.true((repo.root / "aitasks/t110_write_it_down.md").is_file(), "the new task's file")
 
 
-@case
-def done_wants_the_item_closed_in_the_branch_that_its_file_lies_in():
-    with Sources("aitasks") as repo:
-        repo.write("aitasks/t1_one.md", "---\nstatus: Ready\n---\n")
-        repo.git("add", "-A", cwd=repo.root)
-        repo.git("commit", "-q", "-m", "tasks", cwd=repo.root)
-        place = repo.reply("start", "t1")["path"]
-        repo.git("commit", "-q", "--allow-empty", "-m", "the work", cwd=place)
-        error = repo.refusal(8, "done", cwd=place)
-        check.contains(error["hint"], "dibs item update t1 --state done && git add -A && git commit")
-        repo.reply("item", "update", "t1", "--state", "done", cwd=place)
-        repo.git("commit", "-q", "-a", "-m", "t1 becomes done", cwd=place)
+TREES = {"aitasks": ("t1", "aitasks/t1_one.md", "---\nstatus: Ready\ncolor: blue\n---\nbody\n", "status: Done"),
+         "beads": ("bd-1", ".beads/issues.jsonl", lines(BEADS), '"status":"closed"'),
+         "tree": ("one", ".dibs/items/one.json", '{"id": "one", "title": "One", "mine": [1]}\n', '"state":"done"')}
+
+
+def landing_in(kind):
+    """A repository whose target has one item of this kind, and a worktree where work on it is committed."""
+    repo = Sources(kind)
+    item, path, text, _ = TREES[kind]
+    repo.write(path, text)
+    repo.git("add", "-A", cwd=repo.root)
+    repo.git("commit", "-q", "-m", "items", cwd=repo.root)
+    place = repo.reply("start", item)["path"]
+    repo.git("commit", "-q", "--allow-empty", "-m", "the work", cwd=place)
+    return repo, place
+
+
+def done_closes_the_item_on_top_of_what_lands(kind):
+    item, path, text, closed = TREES[kind]
+    repo, place = landing_in(kind)
+    with repo:
+        landed = repo.reply("done", cwd=place)
+        check.equal(landed["item_state"], "done")
+        check.equal(repo.reply("item", "show", item)["state"], "done")
+        now = repo.git("show", f"main:{path}", cwd=repo.root)
+        check.contains(now.replace(": ", ":").replace("status:Done", "status: Done"), closed)
+        check.equal((repo.root / path).read_text().strip(), now, "the user's own checkout")
+        check.equal(repo.git("status", "--porcelain", cwd=repo.root), "")
+        check.equal(repo.git("diff", "--name-only", "main~1", "main", cwd=repo.root), path, "what its commit changes")
+        for kept in ("color: blue", "body", "zeta", "mine"):
+            check.equal(kept in now, kept in text, kept)
+
+
+def an_item_that_the_work_closed_itself_is_left_as_it_is(kind):
+    item, path, _, _ = TREES[kind]
+    repo, place = landing_in(kind)
+    with repo:
+        repo.reply("item", "update", item, "--state", "done", cwd=place)
+        repo.git("commit", "-q", "-a", "-m", "closed", cwd=place)
+        mine = repo.git("show", f"HEAD:{path}", cwd=place)
         repo.reply("done", cwd=place)
-        check.equal(repo.reply("item", "show", "t1")["state"], "done")
+        check.equal(repo.git("show", f"main:{path}", cwd=repo.root), mine)
+        check.contains(repo.git("log", "-1", "--format=%s", "main", cwd=repo.root), "Land")
+
+
+for each_kind in TREES:
+    for promise in (done_closes_the_item_on_top_of_what_lands, an_item_that_the_work_closed_itself_is_left_as_it_is):
+        add_case(f"{promise.__name__.replace('_', ' ')} ({each_kind})", lambda kind=each_kind, run=promise: run(kind))
 
 
 @case
