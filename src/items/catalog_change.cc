@@ -19,7 +19,7 @@ bool read_cards(const Json& json, CatalogChange& change) {
   const auto* broken = list_in(json, "broken");
   if (cards == nullptr || broken == nullptr) return false;
   for (const Json& entry : *cards) {
-    Result<Item> card = item_from(entry);
+    Result<Item> card = item_from_json(entry.dump());
     if (!card) return false;
     change.cards.push_back(*std::move(card));
   }

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -59,124 +58,6 @@ JsonObject members_of(const Item& item, Form form) {
     object.add_raw("comments", array_of(item.comments));
   return object;
 }
-
-Error wrong(std::string_view name, std::string_view what) {
-  return {.kind = ErrorKind::refused,
-          .message = fmt::format("{} {}", name, what),
-          .hint = {},
-          .fields = {}};
-}
-
-// Each takes one member out of the tree: strings are moved and not copied, because a first look at
-// a hundred thousand items is mostly this.
-using ReadMember = Done (*)(std::string_view name, Json& value, Item& item);
-
-template <std::string Item::* member>
-Done read_text(std::string_view name, Json& value, Item& item) {
-  if (!value.is_string()) return fail(wrong(name, "is not text"));
-  item.*member = std::move(value.get_ref<std::string&>());
-  return {};
-}
-
-template <std::int64_t Item::* member>
-Done read_time(std::string_view name, Json& value, Item& item) {
-  const std::optional<std::int64_t> time =
-      value.is_string() ? parse_rfc3339(value.get_ref<const std::string&>()) : std::nullopt;
-  if (!time) return fail(wrong(name, "is no time like 2026-01-31T12:00:00Z"));
-  item.*member = *time;
-  return {};
-}
-
-std::string&& word_of(Json& entry) { return std::move(entry.get_ref<std::string&>()); }
-
-// Of texts, or of ids.
-template <class Word, std::vector<Word> Item::* member>
-Done read_words(std::string_view name, Json& value, Item& item) {
-  const bool all_text = value.is_array() && std::ranges::all_of(value, [](const Json& entry) {
-                          return entry.is_string();
-                        });
-  if (!all_text) return fail(wrong(name, "is not a list of texts"));
-  (item.*member).reserve(value.size());
-  for (Json& entry : value) (item.*member).push_back(Word{word_of(entry)});
-  return {};
-}
-
-std::optional<std::int64_t> whole_number(const Json& value) {
-  if (!value.is_number_integer()) return std::nullopt;
-  if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) return std::nullopt;
-  return value.get<std::int64_t>();
-}
-
-Done read_id(std::string_view /*name*/, Json& value, Item& item) {
-  if (value.is_string()) item.id = {word_of(value)};
-  return {};  // an item without one is refused below
-}
-
-Done read_priority(std::string_view name, Json& value, Item& item) {
-  const std::optional<std::int64_t> priority = whole_number(value);
-  if (!priority || *priority < 0 || *priority > kPriorityLeast)
-    return fail(wrong(name, fmt::format("is not 0 to {}", kPriorityLeast)));
-  item.priority = static_cast<int>(*priority);
-  return {};
-}
-
-Done read_estimate(std::string_view name, Json& value, Item& item) {
-  item.estimate_min = whole_number(value);
-  if (!item.estimate_min) return fail(wrong(name, "is not a number"));
-  return {};
-}
-
-Done read_tries(std::string_view name, Json& value, Item& item) {
-  const std::optional<std::int64_t> tries = whole_number(value);
-  if (!tries) return fail(wrong(name, "is not a number"));
-  item.tries = *tries;
-  return {};
-}
-
-Done read_comments(std::string_view name, Json& value, Item& item) {
-  if (!value.is_array()) return fail(wrong(name, "is not a list"));
-  for (const Json& entry : value) {
-    const auto text = text_member(entry, "text");
-    const auto at = parse_rfc3339(text_member(entry, "at").value_or(""));
-    if (!text || !at) return fail(ErrorKind::refused, "a comment lacks its text or its time");
-    item.comments.push_back(
-        {.by = text_member(entry, "by").value_or(""), .unix_ms = *at, .text = *text});
-  }
-  return {};
-}
-
-Done read_shortened(std::string_view /*name*/, Json& /*value*/, Item& item) {
-  item.is_shortened = true;
-  return {};
-}
-
-Done pass_over(std::string_view /*name*/, Json& /*value*/, Item& /*item*/) { return {}; }
-
-struct Member {
-  std::string_view name;
-  ReadMember read;
-};
-constexpr std::array<Member, 19> kMembers{{
-    {"schema_version", pass_over},
-    {"id", read_id},
-    {"title", read_text<&Item::title>},
-    {"body", read_text<&Item::body>},
-    {"state", read_text<&Item::state>},
-    {"priority", read_priority},
-    {"labels", read_words<std::string, &Item::labels>},
-    {"depends_on", read_words<ItemId, &Item::depends_on>},
-    {"files", read_words<std::string, &Item::files>},
-    {"estimate_min", read_estimate},
-    {"type", read_text<&Item::type>},
-    {"created_at", read_time<&Item::created_unix_ms>},
-    {"updated_at", read_time<&Item::updated_unix_ms>},
-    {"created_by", read_text<&Item::created_by>},
-    {"came_from", read_text<&Item::came_from>},
-    {"tries", read_tries},
-    {"comments", read_comments},
-    {"lease", pass_over},  // whoever shows an item adds it
-    {"is_shortened", read_shortened},
-}};
 
 Done check_text(std::string_view what, std::string_view text, std::size_t most) {
   if (text.size() > most)
@@ -287,29 +168,6 @@ std::string item_card(const Item& item) {
   std::string whole = members_of(item, Form::whole).add_members(item.unknown_members).text();
   if (whole.size() <= kCardBytesMax && !item.is_shortened) return whole;
   return members_of(item, Form::card).add("is_shortened", true).text();
-}
-
-Result<Item> item_from_json(std::string_view text) {
-  Result<Json> json = parse_json(text);
-  if (!json) return fail(ErrorKind::refused, json.error().message);
-  return item_from(*std::move(json));
-}
-
-Result<Item> item_from(Json json) {
-  if (!json.is_object()) return fail(ErrorKind::refused, "it is not a JSON object");
-  Item item;
-  JsonObject unknown;
-  for (auto& [name, value] : json.get_ref<Json::object_t&>()) {
-    const auto known = std::ranges::find(kMembers, name, &Member::name);
-    if (known == kMembers.end()) {
-      unknown.add_raw(name, value.dump());
-    } else if (Done read = known->read(name, value, item); !read) {
-      return fail(read.error());
-    }
-  }
-  item.unknown_members = unknown.members();
-  if (Done checked = check_item(item); !checked) return fail(checked.error());
-  return item;
 }
 
 }  // namespace dibs

@@ -90,6 +90,5 @@ struct Item {
 
 // Reads either form. An error says what is wrong in words that fit after "it cannot be read: ".
 [[nodiscard]] Result<Item> item_from_json(std::string_view text);
-[[nodiscard]] Result<Item> item_from(Json json);
 
 }  // namespace dibs

@@ -28,7 +28,7 @@ Result<Item> item_in_line(Workspace& workspace, std::string_view line) {
     (*json)["id"] =
         make_item_id(text_member(*json, "title").value_or(""), workspace.system().random.bytes<4>())
             .text;
-  return item_from(*json);
+  return item_from_json(json->dump());
 }
 
 Result<std::vector<Item>> items_in(Workspace& workspace, std::string_view lines) {
