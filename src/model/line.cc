@@ -16,6 +16,13 @@ constexpr std::string_view kPrefix = "line:";
 
 constexpr std::size_t kCommitTextMax = 64;
 
+bool is_commit_text(std::string_view text) {
+  return !text.empty() && text.size() <= kCommitTextMax &&
+         std::ranges::all_of(text, [](char c) { return hex_digit(c) >= 0; });
+}
+
+}  // namespace
+
 std::string to_json(const Offer& offer) {
   return JsonObject()
       .add("item", offer.item.text)
@@ -24,12 +31,6 @@ std::string to_json(const Offer& offer) {
       .text();
 }
 
-bool is_commit_text(std::string_view text) {
-  return !text.empty() && text.size() <= kCommitTextMax &&
-         std::ranges::all_of(text, [](char c) { return hex_digit(c) >= 0; });
-}
-
-// What cannot be read is as if nothing was offered: who offers it lands for itself.
 std::optional<Offer> offer_from(const Json& json) {
   const auto item = text_member(json, "item");
   const auto lease = text_member(json, "lease_id");
@@ -37,6 +38,8 @@ std::optional<Offer> offer_from(const Json& json) {
   if (!item || !lease || !work || !is_commit_text(*work)) return std::nullopt;
   return Offer{.item = {*item}, .lease = {*lease}, .work = *work};
 }
+
+namespace {
 
 std::string to_json(const Waiter& waiter) {
   JsonObject object;

@@ -31,6 +31,10 @@ struct Offer {
   friend bool operator==(const Offer&, const Offer&) = default;
 };
 
+[[nodiscard]] std::string to_json(const Offer& offer);
+// What cannot be read is as if nothing was offered: who offers it lands for itself.
+[[nodiscard]] std::optional<Offer> offer_from(const Json& json);
+
 struct Waiter {
   WaitId id;
   AgentId agent;

@@ -38,7 +38,7 @@ struct DispatchLimits {
   OnFailure on_failure = OnFailure::requeue;
   std::optional<std::int64_t> timeout_ms;
   std::int64_t grace_ms = 5000;     // between asking a command to end and killing it
-  std::size_t finishing_lanes = 3;  // how many are landed or given back at once
+  std::size_t finishing_lanes = 8;  // how many are landed or given back at once
 };
 
 // A command that ends so was not able to work, and the item is not to blame (EX_TEMPFAIL).

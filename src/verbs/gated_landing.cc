@@ -14,19 +14,6 @@ namespace dibs::verbs {
 
 namespace {
 
-// On top of each other, its own first. Who does not merge is left for its own turn, where it is
-// told why.
-std::vector<Stacked> stacked(Workspace& workspace, Stacked own, const std::vector<Landable>& others,
-                             const MergePlan& plan, const LandingGates& gates) {
-  std::vector<Stacked> stack{std::move(own)};
-  for (const Landable& other : others) {
-    if (!check_passed_by_hand(workspace, gates.to_pass, other.item.name, other.work)) continue;
-    Result<std::string> next = merge_onto(workspace, other, plan, stack.back().commit);
-    if (next) stack.push_back({.landable = other, .commit = *std::move(next)});
-  }
-  return stack;
-}
-
 Result<std::vector<std::string>> pass(Workspace& workspace, const LandingGates& gates,
                                       const Target& target, const std::vector<Stacked>& stack) {
   const Landable& own = stack.front().landable;
@@ -83,6 +70,18 @@ Done check_before_waiting(Workspace& workspace, const Landable& landable, const 
 
 }  // namespace
 
+std::vector<Stacked> stack_up(Workspace& workspace, Stacked own,
+                              const std::vector<Landable>& others, const MergePlan& plan,
+                              const LandingGates& gates) {
+  std::vector<Stacked> stack{std::move(own)};
+  for (const Landable& other : others) {
+    if (!check_passed_by_hand(workspace, gates.to_pass, other.item.name, other.work)) continue;
+    Result<std::string> next = merge_onto(workspace, other, plan, stack.back().commit);
+    if (next) stack.push_back({.landable = other, .commit = *std::move(next)});
+  }
+  return stack;
+}
+
 Result<GatedLanding> land_through_gates(Workspace& workspace, const Landable& landable,
                                         const Land& request, const LandingGates& gates,
                                         std::optional<Passed>& passed) {
@@ -105,8 +104,8 @@ Result<GatedLanding> land_through_gates(Workspace& workspace, const Landable& la
   Result<MergedWork> merged = merge_own(workspace, landable, *plan, plan->target.commit);
   if (!merged) return fail(merged.error());
   std::vector<Stacked> stack =
-      stacked(workspace, {.landable = landable, .commit = std::move(merged->commit)}, *others,
-              *plan, gates);
+      stack_up(workspace, {.landable = landable, .commit = std::move(merged->commit)}, *others,
+               *plan, gates);
   Result<std::vector<std::string>> notes = std::vector<std::string>{
       "the gates were passed before; what landed since touches other files"};
   if (!*again) notes = pass_largest_part(workspace, gates, plan->target, stack);

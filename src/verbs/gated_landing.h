@@ -21,6 +21,12 @@ struct Passed {
   std::string commit;
 };
 
+// On top of each other, its own first. Who does not merge is left for its own turn, where it is
+// told why.
+[[nodiscard]] std::vector<Stacked> stack_up(Workspace& workspace, Stacked own,
+                                            const std::vector<Landable>& others,
+                                            const MergePlan& plan, const LandingGates& gates);
+
 struct GatedLanding {
   Target target;
   std::string target_at;           // where the target stands now

@@ -118,16 +118,32 @@ struct Attempt {
   std::vector<std::string> notes = {};  // about conflicts and gates
 };
 
+// What others wait to land goes the same way, unless this one was asked to go another.
+Result<std::size_t> most_at_once(Workspace& workspace, const Land& request,
+                                 const LandingGates& gates) {
+  const Result<const Settings*> settings = workspace.settings();
+  if (!settings) return fail(settings.error());
+  if (request.mode || !gates.trailer.empty()) return std::size_t{1};
+  return static_cast<std::size_t>((*settings)->integer("landing.batch"));
+}
+
 Result<Attempt> land_at_once(Workspace& workspace, const Landable& landable, const Land& request,
                              const LandingGates& gates) {
-  const std::unique_ptr<FileLock> turn = landing_turn(workspace);
+  const Result<std::size_t> most = most_at_once(workspace, request, gates);
+  if (!most) return fail(most.error());
+  const LandingTurn turn =
+      *most > 1 ? LandingTurn::offering(workspace, landable) : LandingTurn::alone(workspace);
+  if (turn.was_taken_along()) return fail(lease_ended(landable));
   const Result<MergePlan> plan = merge_plan(workspace, request, gates.trailer);
   if (!plan) return fail(plan.error());
   Result<MergedWork> merged = merge_own(workspace, landable, *plan, plan->target.commit);
   if (!merged) return fail(merged.error());
-  const std::vector<Stacked> stack{{.landable = landable, .commit = std::move(merged->commit)}};
+  const std::vector<Stacked> stack =
+      stack_up(workspace, {.landable = landable, .commit = std::move(merged->commit)},
+               turn.offered(*most - 1), *plan, gates);
   const Result<LandingStep> step = land_step(workspace, plan->target, stack);
   if (!step) return fail(step.error());
+  turn.took_along(stack);
   return Attempt{.target = plan->target,
                  .target_at = step->target_at,
                  .commit = step->commit,
@@ -233,7 +249,6 @@ Result<Landed> land_again(Workspace& workspace, const Surroundings& around, cons
                   site.who, ref)));
   }
   const Attempt before = landed_before(*site.last);
-  hear_of_items(workspace);
   Landed landed{.item = site.item.key(),
                 .lease = site.last->event.lease,
                 .commit = before.commit,
@@ -263,6 +278,9 @@ Result<Landed> lost_or_landed(Workspace& workspace, const Surroundings& around,
   const Result<WorkSite> now = find_work_site(workspace, site.item.key().text);
   const bool landed = now && now->last && now->last->event.op == Op::land &&
                       now->last->event.lease == site.lease->id;
+  if (!landed && now && now->lease && now->lease->id == site.lease->id)
+    return fail(ErrorKind::contended, "it has not landed, though another landing said so",
+                "run the command again");
   if (!landed) return fail(lost(workspace, around, site, error));
   Result<Landed> again = land_again(workspace, around, *now, request);
   if (again) again->already = false;  // it is by this very command that it did
@@ -292,7 +310,10 @@ Result<Landed> land(Workspace& workspace, const Land& request) {
   if (!around) return fail(around.error());
   const Result<WorkSite> site = find_work_site(workspace, request.item);
   if (!site) return fail(site.error());
-  if (!site->lease) return land_again(workspace, *around, *site, request);
+  if (!site->lease) {
+    hear_of_items(workspace);
+    return land_again(workspace, *around, *site, request);
+  }
   const Result<std::string> head =
       Commits(around->files, around->git, site->worktree.repository.git_dir).resolve("HEAD");
   if (!head) return fail(head.error());

@@ -100,6 +100,31 @@ std::string json_list(const std::vector<std::string>& texts) {
   return list.text();
 }
 
+Error lease_ended(const Landable& landable) {
+  return {.kind = ErrorKind::lease_lost,
+          .message = fmt::format("the lease on {} has ended", landable.item.key().text),
+          .hint = {},
+          .fields = {}};
+}
+
+std::optional<Landable> offered_work(const Offer& offer, const Board& board) {
+  const std::optional<Resource> item = resource_of(offer.item);
+  const std::vector<Lease>& leases = board.seat(offer.item).holding.leases;
+  const auto lease = std::ranges::find(leases, offer.lease, &Lease::id);
+  if (!item || lease == leases.end() || !holder_may_act(*lease, board)) return std::nullopt;
+  if (lease->mode == Mode::shared) return std::nullopt;
+  return Landable{.item = *item,
+                  .lease = *lease,
+                  .who = {.agent = lease->agent,
+                          .session = lease->session,
+                          .worktree = lease->worktree,
+                          .branch = lease->branch,
+                          .process = lease->process},
+                  .work = offer.work,
+                  .branch = lease->branch,
+                  .root = {}};
+}
+
 Landable landable(const WorkSite& site, std::string work) {
   return {.item = site.item,
           .lease = *site.lease,

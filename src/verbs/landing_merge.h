@@ -1,13 +1,16 @@
 // Bringing work and its target together, on objects alone: no ref moves, no work tree is touched.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "git/merging.h"
 #include "model/lease.h"
+#include "model/line.h"
 #include "model/resource.h"
+#include "rules/board.h"
 #include "rules/claim.h"
 #include "verbs/landing.h"
 #include "verbs/target.h"
@@ -27,6 +30,13 @@ struct Landable {
 };
 // `work` is what it has come to; the site has a lease.
 [[nodiscard]] Landable landable(const WorkSite& site, std::string work);
+
+// What somebody else offers, as its lease says: nobody but the holder could have offered it.
+// Nothing when that lease does not stand any more.
+[[nodiscard]] std::optional<Landable> offered_work(const Offer& offer, const Board& board);
+
+// Perhaps because it has landed: whoever asks the history knows.
+[[nodiscard]] Error lease_ended(const Landable& landable);
 
 struct MergePlan {
   Target target;

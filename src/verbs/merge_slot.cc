@@ -16,31 +16,6 @@ bool stands_on(const Board& board, const Key& resource, const LeaseId& lease) {
   return std::ranges::find(leases, lease, &Lease::id) != leases.end();
 }
 
-Error lease_ended(const Landable& landable) {
-  return {.kind = ErrorKind::lease_lost,
-          .message = fmt::format("the lease on {} has ended", landable.item.key().text),
-          .hint = {},
-          .fields = {}};
-}
-
-// As its lease says: nobody but the holder could have offered it.
-std::optional<Landable> landable_of(const Offer& offer, const Board& board) {
-  const std::optional<Resource> item = resource_of(offer.item);
-  const std::vector<Lease>& leases = board.seat(offer.item).holding.leases;
-  const auto lease = std::ranges::find(leases, offer.lease, &Lease::id);
-  if (!item || lease == leases.end() || !holder_may_act(*lease, board)) return std::nullopt;
-  return Landable{.item = *item,
-                  .lease = *lease,
-                  .who = {.agent = lease->agent,
-                          .session = lease->session,
-                          .worktree = lease->worktree,
-                          .branch = lease->branch,
-                          .process = lease->process},
-                  .work = offer.work,
-                  .branch = lease->branch,
-                  .root = {}};
-}
-
 }  // namespace
 
 Result<MergeSlot> MergeSlot::wait_for(Workspace& workspace, const Landable& landable,
@@ -117,8 +92,8 @@ Result<std::vector<Landable>> MergeSlot::offered(std::size_t most) {
   for (const Waiter& waiter : board->line(branch_.key()).waiters) {
     if (found.size() == most) break;
     if (!waiter.offer || waiter.must_give_way() || why_gone(waiter, *board)) continue;
-    std::optional<Landable> one = landable_of(*waiter.offer, *board);
-    if (!one || one->lease.mode == Mode::shared) continue;
+    std::optional<Landable> one = offered_work(*waiter.offer, *board);
+    if (!one) continue;
     const Result<std::optional<std::string>> here = commits.find(one->work + "^{commit}");
     if (here && here->has_value()) found.push_back(*std::move(one));
   }

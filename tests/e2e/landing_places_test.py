@@ -193,7 +193,7 @@ def all_land(site, made):
     for n, one in enumerate(made):
         check_landed(site, replies[n].json(), one)
         check.equal(site.file_on_target(f"work-{n}"), str(n))
-        check.equal(replies[n].json()["notes"], [])
+        check.true(set(replies[n].json()["notes"]) <= {"it landed together with others that waited"}, repr(replies[n]))
     landed = site.first_parents()
     check.equal(landed[len(made):], before, "what was there before")
     check.equal(set(landed[:len(made)]), {reply.json()["landed_commit"] for reply in replies})
