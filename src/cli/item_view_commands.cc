@@ -208,7 +208,7 @@ Done run_graph(Invocation& call) {
   return {};
 }
 
-constexpr std::array<Option, 8> kNextOptions{{
+constexpr std::array<Option, 9> kNextOptions{{
     {.name = "--claim", .meaning = "take the lease in the same call"},
     {.name = "--start", .meaning = "take it and make a worktree for it, as `dibs start` does"},
     {.name = "--label",
@@ -220,6 +220,11 @@ constexpr std::array<Option, 8> kNextOptions{{
      .takes = Takes::text,
      .value = "ITEM",
      .meaning = "anything but this item, by its whole id",
+     .repeats = true},
+    {.name = "--worker",
+     .takes = Takes::text,
+     .value = "NAME",
+     .meaning = "for this kind of the configured workers; several: for whichever it suits best",
      .repeats = true},
     {.name = "--explain", .meaning = "say what spoke for it, and for the runners-up"},
     {.name = "--ttl",
@@ -256,7 +261,9 @@ std::string explanation_json(const verbs::NextItem& next) {
   JsonArray runners_up;
   for (const verbs::Weighed& other : next.runners_up) {
     JsonObject object;
-    object.add("id", other.id.text).add_raw("score", score_json(other.score));
+    object.add("id", other.id.text);
+    if (!other.worker.empty()) object.add("worker", other.worker);
+    object.add_raw("score", score_json(other.score));
     if (other.overlap) object.add("overlap", *other.overlap);
     runners_up.add_raw(object.text());
   }
@@ -267,26 +274,31 @@ std::string explanation_json(const verbs::NextItem& next) {
       .text();
 }
 
-void print_score(Terminal& terminal, const ItemId& id, const Score& score) {
+void print_score(Terminal& terminal, const ItemId& id, const std::string& worker,
+                 const Score& score) {
   std::string parts;
   for (std::size_t i = 0; i < kFactors; ++i) {
     if (score.hundredths[i] == 0) continue;
     parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", name_of(static_cast<Factor>(i)),
                          points(score.hundredths[i]));
   }
-  terminal.say(fmt::format("  {:>8}  {}  ({})", points(score.total()), printable(id.text), parts));
+  terminal.say(fmt::format("  {:>8}  {}{}  ({})", points(score.total()), printable(id.text),
+                           worker.empty() ? "" : " for " + worker, parts));
 }
 
 void print_explanation(Terminal& terminal, const verbs::NextItem& next) {
   terminal.say(next.as == ChosenAs::oldest ? "chosen as the oldest; that turn comes now and then:"
                                            : "chosen by points:");
-  print_score(terminal, next.shown.item.id, next.score);
-  for (const verbs::Weighed& other : next.runners_up) print_score(terminal, other.id, other.score);
+  print_score(terminal, next.shown.item.id, next.worker, next.score);
+  for (const verbs::Weighed& other : next.runners_up)
+    print_score(terminal, other.id, other.worker, other.score);
 }
 
 void reply_next(Invocation& call, const verbs::NextItem& next) {
   JsonObject json;
   json.add_raw("item", item_json(next.shown));
+  if (!next.worker.empty()) json.add("worker", next.worker);
+  if (!next.model.empty()) json.add("model", next.model);
   if (const HeldLease* held = next.started ? &next.started->held
                               : next.held  ? &*next.held
                                            : nullptr)
@@ -297,16 +309,27 @@ void reply_next(Invocation& call, const verbs::NextItem& next) {
   call.terminal.reply(json);
 }
 
+// What is taken for a kind of worker is held under its own agent id.
+std::string as_worker(const verbs::NextItem& next, const HeldLease& held, const std::string& then) {
+  if (next.worker.empty()) return then;
+  return fmt::format("export DIBS_AGENT_ID={} && {}", held.lease.agent.text, then);
+}
+
 void print_next(Invocation& call, const verbs::NextItem& next) {
   const std::string id = shell_word(next.shown.item.id.text);
   print_items(call.terminal, {next.shown});
+  if (!next.worker.empty()) call.terminal.say("  for " + next.worker);
   std::string then = fmt::format("dibs start {}", id);
-  if (next.held) print_lease(call.terminal, "claimed", *next.held);
+  if (next.held) {
+    print_lease(call.terminal, "claimed", *next.held);
+    then = as_worker(next, *next.held, then);
+  }
   if (next.started) {
     print_lease(call.terminal, "started", next.started->held);
     call.terminal.say(fmt::format("  {} on branch {}", printable(next.started->path),
                                   printable(next.started->branch)));
-    then = fmt::format("cd {}", shell_word(next.started->path));
+    then =
+        as_worker(next, next.started->held, fmt::format("cd {}", shell_word(next.started->path)));
   }
   call.terminal.say(call.terminal.styled(Style::dim, "  next: " + then));
 }
@@ -320,6 +343,7 @@ Done run_next(Invocation& call) {
   if (call.args.has("--start")) request.take = verbs::Next::Take::worktree;
   request.labels = call.args.texts("--label");
   request.except = call.args.texts("--except");
+  request.workers = call.args.texts("--worker");
   request.ttl_secs = call.args.number("--ttl");
   request.pid = call.args.number("--pid");
   request.reason = call.args.text("--reason").value_or("");
@@ -344,7 +368,9 @@ constexpr std::array<Command, 4> kCommands{{
          "while there are\n"
          "others. With --claim or --start it is one call: whoever loses a race gets the next "
          "one. Exit 6 when\n"
-         "nothing is ready.",
+         "nothing is ready. --worker asks for a kind of workers, [workers.NAME] in the "
+         "configuration: what it can do is\n"
+         "its labels, and what is taken for it is held as AGENT.NAME.",
      .positionals = {},
      .options = kNextOptions,
      .example = "dibs next --claim",

@@ -31,9 +31,9 @@ std::vector<Scored> best_first(std::span<Scored> window) {
 
 class Choosing {
  public:
-  Choosing(const Candidates& candidates, const Worker& worker, const Schedule& schedule,
+  Choosing(const Candidates& candidates, std::span<const Worker> workers, const Schedule& schedule,
            const Pick& pick)
-      : candidates_(candidates), worker_(worker), schedule_(schedule), pick_(pick) {}
+      : candidates_(candidates), workers_(workers), schedule_(schedule), pick_(pick) {}
 
   Choice run() {
     if (is_turn_of_oldest() && take_oldest()) {
@@ -56,13 +56,26 @@ class Choosing {
   }
 
   // The item with its score, if the worker may have it.
+  [[nodiscard]] std::optional<Scored> offer(ItemNumber item, WorkerNumber number) const {
+    const Worker& worker = workers_[number];
+    const Asked asked = candidates_.asked(item, number);
+    if (!suits(worker, asked)) return std::nullopt;
+    return Scored{.item = item,
+                  .worker = number,
+                  .score = score_of(schedule_.weights, candidates_.columns, item, pick_.now_unix_ms,
+                                    worker, asked)};
+  }
+
+  // To the worker whom it suits best; to the first among equals.
   [[nodiscard]] std::optional<Scored> offer(ItemNumber item) const {
     if (candidates_.is_taken(item)) return std::nullopt;
-    const Asked asked = candidates_.asked(item);
-    if (!suits(worker_, asked)) return std::nullopt;
-    return Scored{.item = item,
-                  .score = score_of(schedule_.weights, candidates_.columns, item, pick_.now_unix_ms,
-                                    worker_, asked)};
+    std::optional<Scored> best;
+    for (WorkerNumber number = 0; number < workers_.size(); ++number) {
+      std::optional<Scored> scored = offer(item, number);
+      if (scored && (!best || best->score.total() < scored->score.total()))
+        best = std::move(scored);
+    }
+    return best;
   }
 
   // The best first. Later windows come after all of the earlier ones.
@@ -120,7 +133,7 @@ class Choosing {
   }
 
   const Candidates& candidates_;
-  const Worker& worker_;
+  std::span<const Worker> workers_;
   const Schedule& schedule_;
   const Pick& pick_;
   std::size_t at_ = 0;  // in the order
@@ -129,9 +142,9 @@ class Choosing {
 
 }  // namespace
 
-Choice choose(const Candidates& candidates, const Worker& worker, const Schedule& schedule,
-              const Pick& pick) {
-  return Choosing(candidates, worker, schedule, pick).run();
+Choice choose(const Candidates& candidates, std::span<const Worker> workers,
+              const Schedule& schedule, const Pick& pick) {
+  return Choosing(candidates, workers, schedule, pick).run();
 }
 
 }  // namespace dibs

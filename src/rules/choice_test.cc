@@ -23,7 +23,8 @@ struct Shelf {
   std::map<ItemNumber, Asked> asked;  // others ask for nothing
   std::set<ItemNumber> taken;
   std::set<ItemNumber> overlapping;
-  Worker worker;
+  std::vector<Worker> workers{Worker{}};
+  std::set<std::pair<ItemNumber, WorkerNumber>> knows_files_of{};
   Schedule schedule;
   Numbers asked_about_overlap{};
 
@@ -31,17 +32,22 @@ struct Shelf {
   Choice choose_best() { return choose_with(kNotTheOldest); }
 
   Choice choose_among(const Numbers& order, std::uint64_t chance) {
-    const Candidates candidates{
-        .order = order,
-        .columns = columns.view(),
-        .is_taken = [&](ItemNumber item) { return taken.contains(item); },
-        .asked = [&](ItemNumber item) { return asked.contains(item) ? asked[item] : Asked{}; },
-        .overlaps = [&](ItemNumber item) -> std::optional<std::string> {
-          asked_about_overlap.push_back(item);
-          if (!overlapping.contains(item)) return std::nullopt;
-          return "src/a";
-        }};
-    return choose(candidates, worker, schedule, {.now_unix_ms = kNow, .chance = chance});
+    const Candidates candidates{.order = order,
+                                .columns = columns.view(),
+                                .is_taken = [&](ItemNumber item) { return taken.contains(item); },
+                                .asked =
+                                    [&](ItemNumber item, WorkerNumber worker) {
+                                      Asked what = asked.contains(item) ? asked[item] : Asked{};
+                                      what.same_files = what.same_files ||
+                                                        knows_files_of.contains({item, worker});
+                                      return what;
+                                    },
+                                .overlaps = [&](ItemNumber item) -> std::optional<std::string> {
+                                  asked_about_overlap.push_back(item);
+                                  if (!overlapping.contains(item)) return std::nullopt;
+                                  return "src/a";
+                                }};
+    return choose(candidates, workers, schedule, {.now_unix_ms = kNow, .chance = chance});
   }
 };
 
@@ -86,7 +92,7 @@ TEST(Choice, OffersNothingThatTheWorkerCannotDo) {
   shelf.asked[0] = {.needs = {"rust"}};
   EXPECT_EQ(chosen_from(shelf.choose_best()), 1U);
   EXPECT_EQ(chosen_from(shelf.choose_with(0)), 1U);
-  shelf.worker.profile.capabilities = {"rust"};
+  shelf.workers[0].profile.capabilities = {"rust"};
   EXPECT_EQ(chosen_from(shelf.choose_best()), 0U);
 }
 
@@ -94,10 +100,69 @@ TEST(Choice, PrefersWhatSpeaksForTheWorker) {
   Shelf shelf = row_of(4);
   shelf.asked[2] = {.same_files = true};
   shelf.asked[3] = {.needs = {"rust"}};
-  shelf.worker.profile.capabilities = {"rust"};
+  shelf.workers[0].profile.capabilities = {"rust"};
   const Choice choice = shelf.choose_best();
   EXPECT_EQ(chosen_from(choice), 3U);
   EXPECT_EQ(items_of(choice.runners_up), (Numbers{2, 0, 1}));
+}
+
+/// One worker that can do Rust, at the usual cost, and one for what asks for nothing.
+std::vector<Worker> strong_and_fast() {
+  Worker strong;
+  strong.profile.capabilities = {"rust"};
+  strong.profile.cost_hundredths = 100;
+  Worker fast;
+  fast.profile.economical = true;
+  return {strong, fast};
+}
+constexpr WorkerNumber kStrong = 0;
+constexpr WorkerNumber kFast = 1;
+
+TEST(ChoiceForSeveral, IsThePairThatSuitsBest) {
+  Shelf shelf = row_of(2);
+  shelf.workers = strong_and_fast();
+  shelf.asked[1] = {.needs = {"rust"}};
+  const Choice choice = shelf.choose_best();
+  ASSERT_EQ(chosen_from(choice), 1U);
+  EXPECT_EQ(choice.chosen->worker, kStrong);
+  ASSERT_EQ(items_of(choice.runners_up), Numbers{0});
+  EXPECT_EQ(choice.runners_up[0].worker, kFast);
+  EXPECT_GT(choice.chosen->score.total(), choice.runners_up[0].score.total());
+}
+
+TEST(ChoiceForSeveral, PassesOverWhatNoneOfThemCanDo) {
+  Shelf shelf = row_of(2);
+  shelf.workers = strong_and_fast();
+  shelf.asked[0] = {.needs = {"rust", "gpu"}};
+  EXPECT_EQ(chosen_from(shelf.choose_best()), 1U);
+  EXPECT_EQ(chosen_from(shelf.choose_with(0)), 1U);
+  shelf.taken = {1};
+  EXPECT_FALSE(shelf.choose_best().chosen);
+}
+
+TEST(ChoiceForSeveral, GoesToTheOneWithFreeHands) {
+  Shelf shelf = row_of(1);
+  shelf.workers = {Worker{}, Worker{}};
+  EXPECT_EQ(shelf.choose_best().chosen->worker, 0U);
+  shelf.workers[0].held = 1;
+  EXPECT_EQ(shelf.choose_best().chosen->worker, 1U);
+}
+
+TEST(ChoiceForSeveral, GoesToTheOneThatKnowsTheFiles) {
+  Shelf shelf = row_of(2);
+  shelf.workers = {Worker{}, Worker{}};
+  shelf.knows_files_of = {{1, 1}};
+  const Choice choice = shelf.choose_best();
+  EXPECT_EQ(chosen_from(choice), 1U);
+  EXPECT_EQ(choice.chosen->worker, 1U);
+}
+
+TEST(ChoiceForSeveral, KeepsTheOldestForWhomItSuitsBest) {
+  Shelf shelf = row_of(3);
+  shelf.workers = strong_and_fast();
+  const Choice choice = shelf.choose_with(0);
+  EXPECT_EQ(choice.as, ChosenAs::oldest);
+  EXPECT_EQ(choice.chosen->worker, kFast);
 }
 
 TEST(Choice, DoesNotLetCapabilityAndFilesOutweighALevelOfPriority) {
@@ -105,7 +170,7 @@ TEST(Choice, DoesNotLetCapabilityAndFilesOutweighALevelOfPriority) {
   shelf.columns.add(1, 0, 0, kNow);
   shelf.columns.add(2, 0, 0, kNow);
   shelf.asked[1] = {.needs = {"rust"}, .same_files = true};
-  shelf.worker.profile.capabilities = {"rust"};
+  shelf.workers[0].profile.capabilities = {"rust"};
   EXPECT_EQ(chosen_from(shelf.choose_best()), 0U);
 }
 
@@ -201,7 +266,7 @@ TEST(ChoiceProperty, KeepsTheOrderExactlyWhenTheWorkerTellsNothingApart) {
                               .path_most = *any_in<std::int64_t>(0, 300),
                               .estimate = *any_in<std::int64_t>(0, 50),
                               .age = *any_in<std::int64_t>(0, 50)};
-    shelf.worker = {.profile = {.economical = true, .capacity = 3}, .held = 1};
+    shelf.workers[0] = {.profile = {.economical = true, .capacity = 3}, .held = 1};
     const Numbers order = order_of(shelf.columns);
     for (const ItemNumber expected : order) {
       RC_ASSERT(chosen_from(shelf.choose_best()) == expected);
@@ -214,8 +279,8 @@ TEST(ChoiceProperty, IsTheLargestSumAmongWhatIsOfferedAndDoesNotOverlap) {
   EXPECT_PROPERTY(300, 30, [] {
     const auto size = *any_in<ItemNumber>(1, 12);
     Shelf shelf{.columns = any_columns(size)};
-    shelf.worker = {.profile = {.capabilities = {"rust"}, .cost_hundredths = 300},
-                    .record = {{.type = "bug", .landed = 9, .lost = 1}}};
+    shelf.workers[0] = {.profile = {.capabilities = {"rust"}, .cost_hundredths = 300},
+                        .record = {{.type = "bug", .landed = 9, .lost = 1}}};
     for (ItemNumber item = 0; item < size; ++item) {
       if (*any_in(0, 4) == 0) shelf.taken.insert(item);
       if (*any_in(0, 4) == 0) shelf.overlapping.insert(item);
@@ -231,7 +296,7 @@ TEST(ChoiceProperty, IsTheLargestSumAmongWhatIsOfferedAndDoesNotOverlap) {
     for (const ItemNumber item : order_of(shelf.columns)) {
       const Asked& asked = shelf.asked[item];
       if (shelf.taken.contains(item) || std::ranges::count(asked.needs, "sql") > 0) continue;
-      const Score score = score_of({}, shelf.columns.view(), item, kNow, shelf.worker, asked);
+      const Score score = score_of({}, shelf.columns.view(), item, kNow, shelf.workers[0], asked);
       ceiling = std::min(ceiling, score.without_worker());
       const std::int64_t sum = ceiling + score.total() - score.without_worker();
       ranking[{shelf.overlapping.contains(item), -sum, ranking.size()}] = item;

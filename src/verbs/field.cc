@@ -19,18 +19,20 @@ Done Field::open() {
   return {};
 }
 
-Result<Choice> Field::choose(const std::optional<Worker>& worker, const Schedule& schedule) {
-  weighs_ = worker.has_value();
-  const Candidates candidates{.order = order_.items,
-                              .columns = {.priority = columns_->priorities,
-                                          .path_length = order_.path_lengths,
-                                          .estimate_min = columns_->estimates_min,
-                                          .created_unix_ms = columns_->created_unix_ms},
-                              .is_taken = [this](ItemNumber item) { return is_taken(item); },
-                              .asked = [this](ItemNumber item) { return asked(item); },
-                              .overlaps = [this](ItemNumber item) { return overlaps(item); },
-                              .window = weighs_ ? kWindow : kRunnersUpMax + 1};
-  Choice choice = dibs::choose(candidates, worker.value_or(Worker{}), schedule,
+Result<Choice> Field::choose(const std::vector<Worker>& workers, const Schedule& schedule) {
+  weighs_ = !workers.empty();
+  const Candidates candidates{
+      .order = order_.items,
+      .columns = {.priority = columns_->priorities,
+                  .path_length = order_.path_lengths,
+                  .estimate_min = columns_->estimates_min,
+                  .created_unix_ms = columns_->created_unix_ms},
+      .is_taken = [this](ItemNumber item) { return is_taken(item); },
+      .asked = [this](ItemNumber item, WorkerNumber worker) { return asked(item, worker); },
+      .overlaps = [this](ItemNumber item) { return overlaps(item); },
+      .window = weighs_ ? kWindow : kRunnersUpMax + 1};
+  const std::vector<Worker> asking = weighs_ ? workers : std::vector<Worker>(1);
+  Choice choice = dibs::choose(candidates, asking, schedule,
                                {.now_unix_ms = workspace_.system().clock.now().unix_ms,
                                 .chance = workspace_.system().random.below(UINT32_MAX)});
   if (problem_) return fail(*problem_);
@@ -47,11 +49,12 @@ bool Field::is_close() {
   return false;
 }
 
-Done Field::know_files_of(const std::vector<ItemNumber>& items) {
+Done Field::know_files_of(WorkerNumber worker, const std::vector<ItemNumber>& items) {
+  std::vector<std::string_view>& known = known_globs_[worker];
   for (const ItemNumber item : items) {
     const Result<std::vector<std::string_view>> files = catalog_.files(item);
     if (!files) return fail(files.error());
-    known_globs_.insert(known_globs_.end(), files->begin(), files->end());
+    known.insert(known.end(), files->begin(), files->end());
   }
   return {};
 }
@@ -87,17 +90,19 @@ bool Field::is_unwanted(ItemNumber item) {
 }
 
 // Where workers are alike, nothing about an item can speak for one of them.
-Asked Field::asked(ItemNumber item) {
+Asked Field::asked(ItemNumber item, WorkerNumber worker) {
   if (!weighs_) return {};
   const Catalog::Words words = noted(catalog_.words(item), Catalog::Words{});
-  return {
-      .type = words.type, .needs = needs_of(words.labels), .same_files = touches_known_files(item)};
+  return {.type = words.type,
+          .needs = needs_of(words.labels),
+          .same_files = touches_known_files(item, worker)};
 }
 
-bool Field::touches_known_files(ItemNumber item) {
-  if (known_globs_.empty()) return false;
+bool Field::touches_known_files(ItemNumber item, WorkerNumber worker) {
+  const auto known = known_globs_.find(worker);
+  if (known == known_globs_.end() || known->second.empty()) return false;
   const std::optional<GlobSet> wanted = globs_of(item);
-  return wanted && first_overlap(known_globs_, *wanted).has_value();
+  return wanted && first_overlap(known->second, *wanted).has_value();
 }
 
 // Nothing when it names no files, or nobody can say what it means.

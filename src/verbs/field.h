@@ -3,7 +3,7 @@
 //
 //   Field field(workspace, catalog, labels);
 //   field.open();
-//   field.choose(worker, schedule);     // and again, after strike(), when somebody was faster
+//   field.choose(workers, schedule);     // and again, after strike(), when somebody was faster
 #pragma once
 
 #include <map>
@@ -29,10 +29,10 @@ class Field {
   [[nodiscard]] Done open();
   // Whether anything about a worker could decide between the best two that are free.
   [[nodiscard]] bool is_close();
-  // Items whose files the worker knows.
-  [[nodiscard]] Done know_files_of(const std::vector<ItemNumber>& items);
-  [[nodiscard]] Result<Choice> choose(const std::optional<Worker>& worker,
-                                      const Schedule& schedule);
+  // Items whose files that worker knows.
+  [[nodiscard]] Done know_files_of(WorkerNumber worker, const std::vector<ItemNumber>& items);
+  // Without workers anybody will do, and nothing is weighed.
+  [[nodiscard]] Result<Choice> choose(const std::vector<Worker>& workers, const Schedule& schedule);
   // Somebody was faster.
   void strike(ItemNumber item) { taken_[item] = true; }
 
@@ -50,8 +50,8 @@ class Field {
   bool is_taken(ItemNumber item);
   void look_ahead(ItemNumber item);
   bool is_unwanted(ItemNumber item);
-  Asked asked(ItemNumber item);
-  bool touches_known_files(ItemNumber item);
+  Asked asked(ItemNumber item, WorkerNumber worker);
+  bool touches_known_files(ItemNumber item, WorkerNumber worker);
   std::optional<GlobSet> globs_of(ItemNumber item);
   std::optional<std::string> overlaps(ItemNumber item);
   void learn_held();
@@ -71,7 +71,7 @@ class Field {
   std::map<ItemNumber, bool> taken_;
   std::size_t look_ = kFirstLook;
   bool weighs_ = false;
-  std::vector<std::string_view> known_globs_;
+  std::map<WorkerNumber, std::vector<std::string_view>> known_globs_;
   std::optional<std::vector<HeldGlob>> held_;
   std::optional<Error> problem_;
 };

@@ -1,5 +1,7 @@
 #include "verbs/next.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "verbs/field.h"
@@ -14,14 +16,20 @@ namespace {
 
 constexpr int kTriesMax = 1000;  // races lost, each for another item
 
-// Only where it can decide anything: history is the one thing here that grows without end.
-Done learn_past(Workspace& workspace, const Weights& weights, AskingWorker& asking, Field& field) {
+// Only where it can decide anything: history is the one thing here that grows without end. Who of
+// several gets an item is to be decided even when it is the only one.
+Done learn_past(Workspace& workspace, const Weights& weights, std::vector<AskingWorker>& asking,
+                Field& field) {
   if (weights.success == 0 && weights.same_files == 0) return {};
-  if (!field.is_close()) return {};
-  Result<WorkerPast> past = past_of(workspace, asking, field.catalog());
-  if (!past) return fail(past.error());
-  asking.worker.record = std::move(past->record);
-  return field.know_files_of(past->worked_on);
+  if (asking.empty() || (asking.size() == 1 && !field.is_close())) return {};
+  for (WorkerNumber number = 0; number < asking.size(); ++number) {
+    Result<WorkerPast> past = past_of(workspace, asking[number], field.catalog());
+    if (!past) return fail(past.error());
+    asking[number].worker.record = std::move(past->record);
+    Done known = field.know_files_of(number, past->worked_on);
+    if (!known) return known;
+  }
+  return {};
 }
 
 Done strike_out(Field& field, const std::vector<std::string>& items) {
@@ -34,11 +42,12 @@ Done strike_out(Field& field, const std::vector<std::string>& items) {
 }
 
 Error nothing_ready(const Next& request) {
-  return {
-      .kind = ErrorKind::nothing_ready,
-      .message = request.labels.empty() ? "nothing is ready" : "nothing with these labels is ready",
-      .hint = "see what waits, and what for: dibs blocked",
-      .fields = {}};
+  return {.kind = ErrorKind::nothing_ready,
+          .message = fmt::format("nothing{} is ready{}",
+                                 request.labels.empty() ? "" : " with these labels",
+                                 request.workers.empty() ? "" : " that these workers could take"),
+          .hint = "see what waits, and what for: dibs blocked",
+          .fields = {}};
 }
 
 // Between the look and the lease somebody may have finished it, or reopened what it waits for.
@@ -150,12 +159,22 @@ Result<Taking> take_if_ready(Workspace& workspace, OpenedItems& items, const Cat
   return Taking{};
 }
 
-Result<std::vector<Weighed>> named(const Catalog& catalog, const std::vector<Scored>& scored) {
+std::vector<Worker> workers_of(const std::vector<AskingWorker>& asking) {
+  std::vector<Worker> workers;
+  for (const AskingWorker& one : asking) workers.push_back(one.worker);
+  return workers;
+}
+
+Result<std::vector<Weighed>> named(const Catalog& catalog, const std::vector<AskingWorker>& asking,
+                                   const std::vector<Scored>& scored) {
   std::vector<Weighed> weighed;
   for (const Scored& entry : scored) {
     Result<std::string> id = catalog.id(entry.item);
     if (!id) return fail(id.error());
-    weighed.push_back({.id = {*std::move(id)}, .score = entry.score, .overlap = entry.overlap});
+    weighed.push_back({.id = {*std::move(id)},
+                       .worker = asking.empty() ? "" : asking[entry.worker].kind,
+                       .score = entry.score,
+                       .overlap = entry.overlap});
   }
   return weighed;
 }
@@ -166,7 +185,7 @@ Result<NextItem> next(Workspace& workspace, const Next& request) {
   if (request.take != Next::Take::nothing) look_for_items(workspace);
   Result<OpenedItems> items = open_items(workspace);
   if (!items) return fail(items.error());
-  Result<std::optional<AskingWorker>> asking = worker_asking(workspace);
+  Result<std::vector<AskingWorker>> asking = workers_asking(workspace, request.workers);
   if (!asking) return fail(asking.error());
   const Result<Schedule> schedule = schedule_of(workspace);
   if (!schedule) return fail(schedule.error());
@@ -175,22 +194,21 @@ Result<NextItem> next(Workspace& workspace, const Next& request) {
   Field field(workspace, *std::move(catalog), request.labels);
   if (Done opened = field.open(); !opened) return fail(opened.error());
   if (Done struck = strike_out(field, request.except); !struck) return fail(struck.error());
-  std::optional<Worker> worker;
-  if (asking->has_value()) {
-    Done learnt = learn_past(workspace, schedule->weights, **asking, field);
-    if (!learnt) return fail(learnt.error());
-    worker = (*asking)->worker;
-  }
+  Done learnt = learn_past(workspace, schedule->weights, *asking, field);
+  if (!learnt) return fail(learnt.error());
+  const std::vector<Worker> workers = workers_of(*asking);
   std::optional<Error> gate;  // the first one's: what nobody may begin keeps nobody from the rest
   for (int tries = 0; tries < kTriesMax; ++tries) {
-    Result<Choice> choice = field.choose(worker, *schedule);
+    Result<Choice> choice = field.choose(workers, *schedule);
     if (!choice) return fail(choice.error());
     if (!choice->chosen) return fail(gate.value_or(nothing_ready(request)));
     const ItemNumber chosen = choice->chosen->item;
     Result<Item> card = field.catalog().card(chosen);
     if (!card) return fail(card.error());
+    const AskingWorker whose = asking->empty() ? AskingWorker{} : (*asking)[choice->chosen->worker];
     Taking taking;
     if (request.take != Next::Take::nothing) {
+      if (!whose.kind.empty()) workspace.act_as(whose.agent);
       Result<Taking> taken = take_if_ready(workspace, *items, field.catalog(), request, *card);
       if (!taken) return fail(taken.error());
       field.strike(chosen);
@@ -200,13 +218,15 @@ Result<NextItem> next(Workspace& workspace, const Next& request) {
     }
     Result<Item> whole = whole_item(*items, *std::move(card));
     if (!whole) return fail(whole.error());
-    Result<std::vector<Weighed>> runners_up = named(field.catalog(), choice->runners_up);
+    Result<std::vector<Weighed>> runners_up = named(field.catalog(), *asking, choice->runners_up);
     if (!runners_up) return fail(runners_up.error());
     const Workflow::Circumstances now{.blocked = false,
                                       .held = request.take != Next::Take::nothing};
     std::string state = items->workflow->shown(whole->state, now);
     return NextItem{
         .shown = {.item = *std::move(whole), .state = std::move(state), .lease = std::nullopt},
+        .worker = whose.kind,
+        .model = whose.model,
         .held = std::move(taking.held),
         .started = std::move(taking.started),
         .overlap = choice->chosen->overlap,

@@ -5,6 +5,7 @@
 #include "model/resource.h"
 #include "rules/track_record.h"
 #include "verbs/claim.h"
+#include "verbs/worker_kinds.h"
 
 namespace dibs::verbs {
 
@@ -76,7 +77,7 @@ Result<std::vector<PastEvent>> newest_events(Workspace& workspace, const AskingW
 
 bool is_alike(const AskingWorker& asking, const AgentId& agent) {
   if (asking.worker.profile.agents.empty()) return agent == asking.agent;
-  return profile_of(asking.profiles, agent).agents == asking.worker.profile.agents;
+  return dibs::profile_of(asking.profiles, agent).agents == asking.worker.profile.agents;
 }
 
 Done add_items(std::vector<std::uint32_t>& items, const Catalog& catalog,
@@ -87,6 +88,50 @@ Done add_items(std::vector<std::uint32_t>& items, const Catalog& catalog,
     if (number->has_value()) items.push_back(**number);
   }
   return {};
+}
+
+Done learn_holds(Workspace& workspace, AskingWorker& asking) {
+  const Result<std::vector<ListedLease>> held =
+      list(workspace, {.agent_id = asking.agent.text, .stale = false, .own_session = false});
+  if (!held) return fail(held.error());
+  asking.worker.held = static_cast<std::uint32_t>(held->size());
+  for (const ListedLease& entry : *held) asking.holds.push_back(entry.resource);
+  return {};
+}
+
+Result<std::optional<AskingWorker>> agent_asking(Workspace& workspace) {
+  const Result<std::optional<std::string>> toml = agents_file(workspace);
+  if (!toml) return fail(toml.error());
+  if (!toml->has_value()) return std::nullopt;
+  Result<std::vector<AgentProfile>> profiles = parse_agent_profiles(**toml, ".dibs/agents.toml");
+  if (!profiles) return fail(profiles.error());
+  const Result<AgentId> agent = workspace.agent();
+  if (!agent) return fail(agent.error());
+  AskingWorker asking{.kind = {},
+                      .model = {},
+                      .worker = {},
+                      .agent = *agent,
+                      .profiles = *std::move(profiles),
+                      .holds = {}};
+  asking.worker.profile = dibs::profile_of(asking.profiles, *agent);
+  if (Done learnt = learn_holds(workspace, asking); !learnt) return fail(learnt.error());
+  return asking;
+}
+
+// What its table says counts, and not what .dibs/agents.toml says of agents with such a name.
+Result<AskingWorker> kind_asking(Workspace& workspace, const WorkerKind& kind) {
+  const Result<AgentId> agent = workspace.agent();
+  if (!agent) return fail(agent.error());
+  Result<AgentId> own = agent_of_kind(*agent, kind.command.name);
+  if (!own) return fail(own.error());
+  AskingWorker asking{.kind = kind.command.name,
+                      .model = kind.model,
+                      .worker = {.profile = profile_of(kind), .held = 0, .record = {}},
+                      .agent = *std::move(own),
+                      .profiles = {},
+                      .holds = {}};
+  if (Done learnt = learn_holds(workspace, asking); !learnt) return fail(learnt.error());
+  return asking;
 }
 
 }  // namespace
@@ -110,21 +155,22 @@ Result<WorkerPast> past_of(Workspace& workspace, const AskingWorker& asking,
   return past;
 }
 
-Result<std::optional<AskingWorker>> worker_asking(Workspace& workspace) {
-  const Result<std::optional<std::string>> toml = agents_file(workspace);
-  if (!toml) return fail(toml.error());
-  if (!toml->has_value()) return std::nullopt;
-  Result<std::vector<AgentProfile>> profiles = parse_agent_profiles(**toml, ".dibs/agents.toml");
-  if (!profiles) return fail(profiles.error());
-  const Result<AgentId> agent = workspace.agent();
-  if (!agent) return fail(agent.error());
-  const Result<std::vector<ListedLease>> held =
-      list(workspace, {.agent_id = agent->text, .stale = false, .own_session = false});
-  if (!held) return fail(held.error());
-  AskingWorker asking{.worker = {}, .agent = *agent, .profiles = *std::move(profiles), .holds = {}};
-  asking.worker.profile = profile_of(asking.profiles, *agent);
-  asking.worker.held = static_cast<std::uint32_t>(held->size());
-  for (const ListedLease& entry : *held) asking.holds.push_back(entry.resource);
+Result<std::vector<AskingWorker>> workers_asking(Workspace& workspace,
+                                                 const std::vector<std::string>& kinds) {
+  std::vector<AskingWorker> asking;
+  if (kinds.empty()) {
+    Result<std::optional<AskingWorker>> own = agent_asking(workspace);
+    if (!own) return fail(own.error());
+    if (own->has_value()) asking.push_back(**std::move(own));
+    return asking;
+  }
+  const Result<std::vector<WorkerKind>> configured = worker_kinds(workspace, kinds);
+  if (!configured) return fail(configured.error());
+  for (const WorkerKind& kind : *configured) {
+    Result<AskingWorker> one = kind_asking(workspace, kind);
+    if (!one) return fail(one.error());
+    asking.push_back(*std::move(one));
+  }
   return asking;
 }
 

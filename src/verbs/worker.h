@@ -1,5 +1,5 @@
-// What is known about the agent that asks for work: what the team says it can do, what it holds,
-// and how its work ended so far.
+// What is known about whoever asks for work: what the team says it can do, what it holds, and how
+// its work ended so far. It is this agent, or kinds of workers that somebody asks for.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,17 @@
 namespace dibs::verbs {
 
 struct AskingWorker {
-  Worker worker;  // without its record: past_of knows that
+  std::string kind;   // the name of its [workers.NAME]; empty: the agent itself
+  std::string model;  // as its kind says
+  Worker worker;      // without its record: past_of knows that
   AgentId agent;
   std::vector<AgentProfile> profiles;  // everybody's
   std::vector<Key> holds;
 };
-// Nothing without `.dibs/agents.toml`: then all workers are alike, and nothing is looked up.
-[[nodiscard]] Result<std::optional<AskingWorker>> worker_asking(Workspace& workspace);
+// These kinds. Without any it is this agent; and nobody without `.dibs/agents.toml`: then all
+// agents are alike, and nothing is looked up.
+[[nodiscard]] Result<std::vector<AskingWorker>> workers_asking(
+    Workspace& workspace, const std::vector<std::string>& kinds);
 
 /// What the newest part of the store's history says about a worker.
 struct WorkerPast {

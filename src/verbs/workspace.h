@@ -96,6 +96,8 @@ class Workspace {
   [[nodiscard]] Result<Ledger*> ledger();
   [[nodiscard]] Result<Upkeep*> upkeep();  // null when the store needs none
   [[nodiscard]] Result<AgentId> agent();
+  // From now on; `next` takes an item for the kind of worker that it chose.
+  void act_as(const AgentId& agent) { options_.agent_id = agent.text; }
   [[nodiscard]] Result<WorktreeIdentity> worktree();
   // Who asks, tied to a process if `pid` or DIBS_PID names one.
   [[nodiscard]] Result<Claimant> claimant(std::optional<std::int64_t> pid = std::nullopt);
