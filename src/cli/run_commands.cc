@@ -20,13 +20,18 @@ constexpr std::array<Positional, 1> kCommandWords{
       .least = 0,
       .most = 10'000}}};
 
-constexpr std::array<Option, 9> kOptions{{
+constexpr std::array<Option, 10> kOptions{{
     {.name = "--workers",
      .takes = Takes::number,
      .value = "N",
      .meaning = "how many commands at once (default 1)",
      .least = 1,
      .most = static_cast<std::int64_t>(verbs::kWorkersMax)},
+    {.name = "--worker",
+     .takes = Takes::text,
+     .value = "NAME",
+     .meaning = "without CMD: only this kind of the configured workers; several: these",
+     .repeats = true},
     {.name = "--max-items",
      .takes = Takes::number,
      .value = "M",
@@ -69,14 +74,41 @@ constexpr std::array<Option, 9> kOptions{{
      .repeats = true},
 }};
 
-verbs::Run request_of(const Args& args) {
-  verbs::Run request{.command = args.words(),
+Error without_command() {
+  return {.kind = ErrorKind::usage,
+          .message = "there is no command to run, and no workers are configured",
+          .hint =
+              "put one after --, for example: dibs run --workers 4 -- make-it-so; or write "
+              "[workers.NAME] with a command into .dibs/config.toml, then: dibs run",
+          .fields = {}};
+}
+
+// Those of the command line, or else of the configuration.
+Result<std::vector<verbs::RunKind>> kinds_of(Invocation& call) {
+  const Args& args = call.args;
+  if (!args.words().empty() && args.has("--worker"))
+    return fail(ErrorKind::usage, "--worker has a command of its own, and there is another",
+                "leave one out, for example: dibs run --worker fast");
+  if (args.words().empty() && args.has("--workers"))
+    return fail(ErrorKind::usage, "--workers needs a command; configured workers have a count",
+                "put it after --, for example: dibs run --workers 4 -- make-it-so");
+  if (!args.words().empty()) {
+    const auto workers = static_cast<std::size_t>(args.number("--workers").value_or(1));
+    return std::vector<verbs::RunKind>{{.command = args.words(), .workers = workers}};
+  }
+  Result<std::vector<verbs::RunKind>> kinds =
+      verbs::configured_kinds(call.workspace, args.texts("--worker"));
+  if (kinds && kinds->empty()) return fail(without_command());
+  return kinds;
+}
+
+verbs::Run request_of(const Args& args, std::vector<verbs::RunKind> kinds) {
+  verbs::Run request{.kinds = std::move(kinds),
                      .limits = {.commands_max = {}, .timeout_ms = {}},
                      .labels = args.texts("--label"),
                      .ttl_secs = args.number("--ttl"),
                      .worktrees = args.has("--keep-worktrees") ? verbs::Run::Worktrees::keep
                                                                : verbs::Run::Worktrees::remove};
-  request.limits.workers = static_cast<std::size_t>(args.number("--workers").value_or(1));
   if (const auto most = args.number("--max-items"))
     request.limits.commands_max = static_cast<std::uint64_t>(*most);
   request.limits.tries_max = args.number("--max-tries").value_or(verbs::kTriesDefault);
@@ -109,14 +141,14 @@ verbs::RunWatch watch_of(Invocation& call, RunView& view) {
 
 Done run_run(Invocation& call) {
   if (call.args.has("--beat-for")) return beat(call);
-  if (call.args.words().empty())
-    return fail(ErrorKind::usage, "there is no command to run",
-                "put it after --, for example: dibs run --workers 4 -- make-it-so");
+  Result<std::vector<verbs::RunKind>> kinds = kinds_of(call);
+  if (!kinds) return fail(kinds.error());
   RunView view(call.terminal);
   verbs::RunWatch watch = watch_of(call, view);
   const bool drawn = is_terminal(1) && !call.terminal.json() && !call.terminal.quiet();
   if (drawn) watch.on_frame = [&](const verbs::RunNow& now) { view.draw(now); };
-  const Result<verbs::RunEnd> end = verbs::run(call.workspace, request_of(call.args), watch);
+  const Result<verbs::RunEnd> end =
+      verbs::run(call.workspace, request_of(call.args, *std::move(kinds)), watch);
   view.clear();
   if (!end) return fail(end.error());
   if (end->summary.totals.commands > 0 || call.terminal.json()) {
@@ -145,6 +177,13 @@ constexpr std::array<Command, 1> kCommands{{
          "comment of the\n"
          "item, the work is kept on a rescue ref. After --max-tries the item is parked as "
          "pending.\n"
+         "\n"
+         "Without CMD, workers are those of the configuration: [workers.NAME] with command, count, "
+         "labels (the X of\n"
+         "needs:X that it can do), model, cost and capacity. Each item goes to the kind that suits "
+         "it best (`dibs\n"
+         "next --explain --worker NAME`), which works as AGENT.NAME; its command finds DIBS_WORKER "
+         "and DIBS_MODEL.\n"
          "\n"
          "Ctrl-C: no new items, what runs may finish. Twice: commands are stopped, their work is "
          "kept, their items\n"

@@ -37,13 +37,29 @@ std::string short_time(std::int64_t ms) {
   return fmt::format("{}:{:02} h", secs / 3600, secs / 60 % 60);
 }
 
-std::string worker_line(const verbs::WorkerNow& worker, std::size_t number, std::size_t columns) {
+// How wide the names of kinds are; 0 where they have none.
+std::size_t kind_columns(const verbs::RunNow& now) {
+  constexpr std::size_t kKindColumnsMax = 12;
+  std::size_t columns = 0;
+  for (const verbs::WorkerNow& worker : now.workers)
+    columns = std::max(columns, worker.kind.size());
+  return std::min(columns, kKindColumnsMax);
+}
+
+// The worker's number and, where there are kinds, its own.
+std::string worker_name(const verbs::WorkerNow& worker, std::size_t number, std::size_t columns) {
+  const std::string text = fmt::format("{:>3}  ", number);
+  return columns == 0 ? text : text + padded(cut(worker.kind, columns), columns) + "  ";
+}
+
+std::string worker_line(const verbs::WorkerNow& worker, const std::string& name,
+                        std::size_t columns) {
   const std::size_t item_columns = std::clamp<std::size_t>(columns / 3, 10, 40);
-  if (worker.item.empty()) return cut(fmt::format("{:>3}  -", number), columns);
+  if (worker.item.empty()) return cut(name + "-", columns);
   const std::string lease =
       worker.lease_left_ms ? "lease " + short_time(*worker.lease_left_ms) : std::string();
   const std::string line =
-      fmt::format("{:>3}  {}  {:>7}  {:<13}  {}", number,
+      fmt::format("{}{}  {:>7}  {:<13}  {}", name,
                   padded(cut(printable(worker.item), item_columns), item_columns),
                   short_time(worker.for_ms), lease, printable(worker.last_line));
   return cut(line, columns);
@@ -81,7 +97,8 @@ std::vector<std::string> run_frame(const verbs::RunNow& now, std::size_t columns
       now.workers.size() <= room ? now.workers.size() : std::max<std::size_t>(room, 1) - 1;
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < shown; ++i)
-    lines.push_back(worker_line(now.workers[i], i + 1, columns));
+    lines.push_back(worker_line(now.workers[i],
+                                worker_name(now.workers[i], i + 1, kind_columns(now)), columns));
   if (shown < now.workers.size())
     lines.push_back(
         cut(fmt::format("     and {} more workers", now.workers.size() - shown), columns));

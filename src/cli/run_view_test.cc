@@ -26,6 +26,15 @@ TEST(RunFrame, HasALineAWorkerAndTwoBelow) {
   EXPECT_TRUE(lines[3].starts_with("0 landed, 0 failed")) << lines[3];
 }
 
+TEST(RunFrame, NamesTheKindsOfWorkersWhereThereAreAny) {
+  verbs::RunNow now = with_workers(2);
+  now.workers[0].kind = "fast";
+  now.workers[1] = {.kind = "strong", .item = {}, .lease_left_ms = {}, .last_line = {}};
+  const auto lines = run_frame(now, 80, 24);
+  EXPECT_TRUE(lines[0].starts_with("  1  fast    item-1 ")) << lines[0];
+  EXPECT_EQ(lines[1], "  2  strong  -");
+}
+
 TEST(RunFrame, IsNeverWiderOrHigherThanTheWindow) {
   for (const std::size_t columns : {1UL, 10UL, 20UL, 80UL, 200UL}) {
     for (const std::size_t rows : {1UL, 4UL, 5UL, 24UL, 50UL}) {

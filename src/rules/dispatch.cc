@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace dibs {
@@ -33,6 +34,34 @@ GiveBack interruption(JobNumber job) {
 
 }  // namespace
 
+std::size_t DispatchLimits::all_workers() const {
+  return std::accumulate(workers.begin(), workers.end(), std::size_t{0});
+}
+
+DispatchTotals& DispatchTotals::operator+=(const DispatchTotals& more) {
+  commands += more.commands;
+  landed += more.landed;
+  failed += more.failed;
+  parked += more.parked;
+  put_back += more.put_back;
+  lost += more.lost;
+  conflicts += more.conflicts;
+  retries += more.retries;
+  busy_ms += more.busy_ms;
+  return *this;
+}
+
+Dispatch::Dispatch(const DispatchLimits& limits) : limits_(limits), kinds_(limits.workers.size()) {
+  for (std::size_t kind = 0; kind < kinds_.size(); ++kind)
+    slots_.insert(slots_.end(), limits_.workers[kind], {.kind = {kind}, .job = {}});
+}
+
+DispatchTotals Dispatch::totals() const {
+  DispatchTotals all;
+  for (const Kind& kind : kinds_) all += kind.totals;
+  return all;
+}
+
 Dispatch::Actions Dispatch::on(const Event& event, std::int64_t now_ms) {
   std::visit([&](const auto& what) { apply(what, now_ms); }, event);
   check_deadlines(now_ms);
@@ -46,12 +75,17 @@ void Dispatch::apply(const Begun& /*event*/, std::int64_t /*now_ms*/) {}
 void Dispatch::apply(const Woken& /*event*/, std::int64_t /*now_ms*/) {}
 void Dispatch::apply(const Changed& /*event*/, std::int64_t /*now_ms*/) { look_again(); }
 
+void Dispatch::look_again() {
+  for (Kind& kind : kinds_) kind.nothing_ready = false;
+  changed_meanwhile_ = true;
+}
+
 void Dispatch::apply(const Prepared& event, std::int64_t now_ms) {
   const std::int64_t took_ms = now_ms - preparing_since_ms_.value_or(now_ms);
   preparing_takes_ms_ = preparing_takes_ms_ == 0 ? took_ms : lately(preparing_takes_ms_, took_ms);
   preparing_since_ms_.reset();
   preparing_failures_ = 0;
-  Job job{.item = event.item, .tries = event.tries, .act_ms = {}, .ending = {}};
+  Job job{.item = event.item, .tries = event.tries, .kind = event.kind, .act_ms = {}, .ending = {}};
   if (const auto known = failures_.find(event.item); known != failures_.end())
     job.tries = std::max(job.tries, known->second);
   Job& kept = jobs_.emplace(event.job, std::move(job)).first->second;
@@ -68,8 +102,10 @@ void Dispatch::apply(const Prepared& event, std::int64_t now_ms) {
 void Dispatch::apply(const NothingReady& /*event*/, std::int64_t now_ms) {
   preparing_since_ms_.reset();
   preparing_failures_ = 0;
-  nothing_ready_ = !changed_meanwhile_;
-  look_again_ms_ = now_ms + kLookAgainMs;
+  for (const KindNumber kind : preparing_for_) {
+    kinds_[kind.value].nothing_ready = !changed_meanwhile_;
+    kinds_[kind.value].look_again_ms = now_ms + kLookAgainMs;
+  }
 }
 
 void Dispatch::apply(const PreparingFailed& event, std::int64_t now_ms) {
@@ -84,9 +120,10 @@ void Dispatch::apply(const CommandEnded& event, std::int64_t now_ms) {
   if (found == jobs_.end()) return;
   Job& job = found->second;
   const std::int64_t took_ms = now_ms - job.started_ms;
-  totals_.busy_ms += took_ms;
-  command_takes_ms_ = command_takes_ms_ ? lately(*command_takes_ms_, took_ms) : took_ms;
-  slots_[job.slot].reset();
+  totals_of(job).busy_ms += took_ms;
+  std::optional<std::int64_t>& takes_ms = kinds_[job.kind.value].command_takes_ms;
+  takes_ms = takes_ms ? lately(*takes_ms, took_ms) : took_ms;
+  slots_[job.slot].job.reset();
   job.act_ms.reset();
   if (job.ending) return end_with(event.job, job, *job.ending);
   job.stage = Stage::finishing;
@@ -109,13 +146,13 @@ void Dispatch::apply(const LandingEnded& event, std::int64_t /*now_ms*/) {
   if (found == jobs_.end()) return;
   using How = LandingEnded::How;
   if (event.how == How::landed) {
-    ++totals_.landed;
+    ++totals_of(found->second).landed;
     jobs_.erase(found);
   } else if (event.how == How::lost) {
     end_with(event.job, found->second,
              {.job = event.job, .as = GiveBack::As::lost, .why = event.why});
   } else {
-    if (event.how == How::conflicts) ++totals_.conflicts;
+    if (event.how == How::conflicts) ++totals_of(found->second).conflicts;
     end_with(event.job, found->second, failure(event.job, found->second, event.why));
   }
 }
@@ -161,11 +198,12 @@ void Dispatch::end_with(JobNumber number, Job& job, GiveBack ending) {
   using As = GiveBack::As;
   std::erase(waiting_, number);
   job.stage = Stage::finishing;
-  if (ending.as == As::put_back) ++totals_.put_back;
-  if (ending.as == As::lost) ++totals_.lost;
-  if (ending.as == As::failed || ending.as == As::parked) ++totals_.failed;
+  DispatchTotals& totals = totals_of(job);
+  if (ending.as == As::put_back) ++totals.put_back;
+  if (ending.as == As::lost) ++totals.lost;
+  if (ending.as == As::failed || ending.as == As::parked) ++totals.failed;
   if (ending.as == As::parked) {
-    ++totals_.parked;
+    ++totals.parked;
     // Where it cannot be written down that it waits, it would be taken again and again.
     resting_[job.item] = {.times = limits_.tries_max, .until_ms = std::nullopt};
   }

@@ -58,7 +58,7 @@ Dispatch with_a_running(DispatchLimits limits = {}) {
 }
 
 TEST(Dispatch, PreparesThenRunsThenLands) {
-  Dispatch dispatch({.workers = 1, .commands_max = {}, .timeout_ms = {}});
+  Dispatch dispatch({.workers = {1}, .commands_max = {}, .timeout_ms = {}});
   EXPECT_EQ(only<Prepare>(dispatch.on(Begun{}, 0)).at(0).job, kFirst);
   EXPECT_EQ(only<StartCommand>(dispatch.on(Prepared{.job = kFirst, .item = "a"}, 10)).at(0).job,
             kFirst);
@@ -83,7 +83,7 @@ TEST(Dispatch, PreparesTheNextWhileTheLastOneLands) {
 
 TEST(Dispatch, PreparesAheadOnlyWhereCommandsAreShort) {
   const auto prepares_ahead = [](std::int64_t command_ms) {
-    Dispatch dispatch({.workers = 1, .commands_max = {}, .timeout_ms = {}});
+    Dispatch dispatch({.workers = {1}, .commands_max = {}, .timeout_ms = {}});
     (void)dispatch.on(Begun{}, 0);
     (void)dispatch.on(Prepared{.job = kFirst, .item = "a"}, 10);
     (void)dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 10 + command_ms);
@@ -102,7 +102,7 @@ TEST(Dispatch, CountsATryForACommandThatFails) {
 }
 
 TEST(Dispatch, ParksAnItemAtItsLastTry) {
-  Dispatch dispatch({.workers = 1, .commands_max = {}, .tries_max = 3, .timeout_ms = {}});
+  Dispatch dispatch({.workers = {1}, .commands_max = {}, .tries_max = 3, .timeout_ms = {}});
   (void)dispatch.on(Begun{}, 0);
   (void)dispatch.on(Prepared{.job = kFirst, .item = "a", .tries = 2}, 10);
   EXPECT_EQ(only<GiveBack>(dispatch.on(CommandEnded{.job = kFirst, .exit_code = 1}, 20)).at(0).as,
@@ -111,7 +111,7 @@ TEST(Dispatch, ParksAnItemAtItsLastTry) {
 
 // A source of items may not be able to write tries down; then the run must not go on for ever.
 TEST(Dispatch, RemembersTriesThatTheItemDoesNotTell) {
-  Dispatch dispatch({.workers = 1, .commands_max = {}, .tries_max = 2, .timeout_ms = {}});
+  Dispatch dispatch({.workers = {1}, .commands_max = {}, .tries_max = 2, .timeout_ms = {}});
   (void)dispatch.on(Begun{}, 0);
   (void)dispatch.on(Prepared{.job = kFirst, .item = "a"}, 10);
   (void)dispatch.on(CommandEnded{.job = kFirst, .exit_code = 1}, 20);
@@ -123,14 +123,14 @@ TEST(Dispatch, RemembersTriesThatTheItemDoesNotTell) {
 
 TEST(Dispatch, ParksAtOnceWhenToldSo) {
   Dispatch dispatch = with_a_running(
-      {.workers = 1, .commands_max = {}, .on_failure = OnFailure::park, .timeout_ms = {}});
+      {.workers = {1}, .commands_max = {}, .on_failure = OnFailure::park, .timeout_ms = {}});
   EXPECT_EQ(only<GiveBack>(dispatch.on(CommandEnded{.job = kFirst, .exit_code = 1}, 20)).at(0).as,
             As::parked);
 }
 
 TEST(Dispatch, TakesNothingAgainThatItHasParked) {
   Dispatch dispatch = with_a_running(
-      {.workers = 1, .commands_max = {}, .on_failure = OnFailure::park, .timeout_ms = {}});
+      {.workers = {1}, .commands_max = {}, .on_failure = OnFailure::park, .timeout_ms = {}});
   const auto actions = dispatch.on(CommandEnded{.job = kFirst, .exit_code = 1}, 20);
   EXPECT_EQ(only<Prepare>(actions).at(0).except, std::vector<std::string>{"a"});
 }
@@ -161,7 +161,7 @@ TEST(Dispatch, PutsBackAnItemThatRestsByNow) {
 
 TEST(Dispatch, LeavesAnItemAloneThatWasPutBackTooOften) {
   Dispatch dispatch =
-      with_a_running({.workers = 1, .commands_max = {}, .tries_max = 1, .timeout_ms = {}});
+      with_a_running({.workers = {1}, .commands_max = {}, .tries_max = 1, .timeout_ms = {}});
   (void)dispatch.on(CommandEnded{.job = kFirst, .exit_code = kPutBackExit}, 20);
   (void)dispatch.on(GaveBack{.job = kFirst}, 25);
   (void)dispatch.on(NothingReady{}, 30);
@@ -171,7 +171,7 @@ TEST(Dispatch, LeavesAnItemAloneThatWasPutBackTooOften) {
 
 TEST(Dispatch, AsksACommandThatTakesTooLongToEndAndThenKillsIt) {
   Dispatch dispatch =
-      with_a_running({.workers = 1, .commands_max = {}, .timeout_ms = 2000, .grace_ms = 100});
+      with_a_running({.workers = {1}, .commands_max = {}, .timeout_ms = 2000, .grace_ms = 100});
   EXPECT_EQ(dispatch.wake_ms(), 2010);
   EXPECT_EQ(only<StopCommand>(dispatch.on(Woken{}, 2010)).at(0).force, StopCommand::Force::ask);
   EXPECT_EQ(dispatch.wake_ms(), 2110);
@@ -221,7 +221,7 @@ TEST(Dispatch, StopsCommandsWhenInterruptedTwiceAndKillsThemTheThirdTime) {
 }
 
 TEST(Dispatch, PutsBackWhatWasPreparedForNothing) {
-  Dispatch dispatch({.workers = 1, .commands_max = {}, .timeout_ms = {}});
+  Dispatch dispatch({.workers = {1}, .commands_max = {}, .timeout_ms = {}});
   (void)dispatch.on(Begun{}, 0);
   (void)dispatch.on(Interrupted{}, 5);
   const auto actions = dispatch.on(Prepared{.job = kFirst, .item = "a"}, 10);
@@ -230,7 +230,7 @@ TEST(Dispatch, PutsBackWhatWasPreparedForNothing) {
 }
 
 TEST(Dispatch, StartsNoMoreCommandsThanItMay) {
-  Dispatch dispatch = with_a_running({.workers = 4, .commands_max = 1, .timeout_ms = {}});
+  Dispatch dispatch = with_a_running({.workers = {4}, .commands_max = 1, .timeout_ms = {}});
   EXPECT_FALSE(has<Prepare>(dispatch.on(Changed{}, 20)));
   (void)dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 30);
   (void)dispatch.on(LandingEnded{.job = kFirst}, 40);
@@ -238,7 +238,7 @@ TEST(Dispatch, StartsNoMoreCommandsThanItMay) {
 }
 
 TEST(Dispatch, GivesUpWhenPreparingFailsAgainAndAgain) {
-  Dispatch dispatch({.workers = 1, .commands_max = {}, .timeout_ms = {}});
+  Dispatch dispatch({.workers = {1}, .commands_max = {}, .timeout_ms = {}});
   (void)dispatch.on(Begun{}, 0);
   std::int64_t now_ms = 0;
   for (int i = 0; i < Dispatch::kPreparingFailuresMax; ++i) {
@@ -251,7 +251,7 @@ TEST(Dispatch, GivesUpWhenPreparingFailsAgainAndAgain) {
 }
 
 TEST(Dispatch, GivesUpAtOnceWhenPreparingCanNeverSucceed) {
-  Dispatch dispatch = with_a_running({.workers = 2, .commands_max = {}, .timeout_ms = {}});
+  Dispatch dispatch = with_a_running({.workers = {2}, .commands_max = {}, .timeout_ms = {}});
   (void)dispatch.on(PreparingFailed{.why = PreparingFailed::Why::lasting}, 20);
   EXPECT_TRUE(dispatch.gave_up());
   EXPECT_FALSE(dispatch.is_over());  // what runs may finish
@@ -260,12 +260,95 @@ TEST(Dispatch, GivesUpAtOnceWhenPreparingCanNeverSucceed) {
   EXPECT_TRUE(dispatch.is_over());
 }
 
+constexpr KindNumber kFast{0};
+constexpr KindNumber kStrong{1};
+using Kinds = std::vector<KindNumber>;
+
+/// Two workers of one kind and one of another, before anything has happened.
+Dispatch with_two_kinds() {
+  return Dispatch({.workers = {2, 1}, .commands_max = {}, .timeout_ms = {}});
+}
+
+TEST(DispatchOfKinds, AsksForAllThatHaveRoomAtOnce) {
+  Dispatch dispatch = with_two_kinds();
+  EXPECT_EQ(only<Prepare>(dispatch.on(Begun{}, 0)).at(0).kinds, (Kinds{kFast, kStrong}));
+  const auto actions = dispatch.on(Prepared{.job = kFirst, .item = "a", .kind = kStrong}, 10);
+  EXPECT_EQ(only<StartCommand>(actions).at(0).slot, 2U);
+  EXPECT_EQ(only<Prepare>(actions).at(0).kinds, Kinds{kFast});
+}
+
+TEST(DispatchOfKinds, KeepsAnItemWaitingForASlotOfItsKind) {
+  Dispatch dispatch = with_two_kinds();
+  (void)dispatch.on(Begun{}, 0);
+  (void)dispatch.on(Prepared{.job = kFirst, .item = "a", .kind = kStrong}, 10);
+  (void)dispatch.on(NothingReady{}, 15);  // for the other kind, whose slots stay free
+  (void)dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 20);
+  const auto next = dispatch.on(Prepared{.job = {3}, .item = "b", .kind = kStrong}, 30);
+  ASSERT_EQ(only<Prepare>(next).at(0).kinds, Kinds{kStrong});
+  const auto ahead = dispatch.on(Prepared{.job = {4}, .item = "c", .kind = kStrong}, 40);
+  EXPECT_FALSE(has<StartCommand>(ahead));
+  EXPECT_EQ(dispatch.waiting(), 1U);
+  const auto ended = dispatch.on(CommandEnded{.job = {3}, .exit_code = 0}, 50);
+  EXPECT_EQ(only<StartCommand>(ended).at(0).job, JobNumber{4});
+}
+
+TEST(DispatchOfKinds, HearsOfNothingReadyForThoseThatWereAskedAlone) {
+  Dispatch dispatch = with_two_kinds();
+  (void)dispatch.on(Begun{}, 0);
+  (void)dispatch.on(Prepared{.job = kFirst, .item = "a", .kind = kStrong}, 10);
+  EXPECT_FALSE(has<Prepare>(dispatch.on(NothingReady{}, 20)));
+  const auto ended = dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 30);
+  EXPECT_EQ(only<Prepare>(ended).at(0).kinds, Kinds{kStrong});
+}
+
+TEST(DispatchOfKinds, EndsWhenNothingIsReadyForAnyOfThem) {
+  Dispatch dispatch = with_two_kinds();
+  (void)dispatch.on(Begun{}, 0);
+  (void)dispatch.on(NothingReady{}, 10);
+  EXPECT_TRUE(dispatch.is_over());
+}
+
+TEST(DispatchOfKinds, CountsWhatBecameOfItemsByKind) {
+  Dispatch dispatch = with_two_kinds();
+  (void)dispatch.on(Begun{}, 0);
+  (void)dispatch.on(Prepared{.job = kFirst, .item = "a", .kind = kStrong}, 10);
+  (void)dispatch.on(Prepared{.job = kSecond, .item = "b", .kind = kFast}, 20);
+  (void)dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 30);
+  (void)dispatch.on(CommandEnded{.job = kSecond, .exit_code = 1}, 50);
+  (void)dispatch.on(LandingEnded{.job = kFirst}, 60);
+  EXPECT_EQ(dispatch.totals_of(kStrong).landed, 1U);
+  EXPECT_EQ(dispatch.totals_of(kStrong).busy_ms, 20);
+  EXPECT_EQ(dispatch.totals_of(kFast).failed, 1U);
+  EXPECT_EQ(dispatch.totals_of(kFast).landed, 0U);
+  EXPECT_EQ(dispatch.totals().busy_ms, 50);
+  EXPECT_EQ(dispatch.totals().commands, 2U);
+}
+
+// A kind whose commands are long is not given items ahead because another's are short.
+TEST(DispatchOfKinds, PreparesAheadByWhatCommandsOfAKindTake) {
+  Dispatch dispatch({.workers = {1, 1}, .commands_max = {}, .timeout_ms = {}});
+  (void)dispatch.on(Begun{}, 0);
+  (void)dispatch.on(Prepared{.job = kFirst, .item = "a", .kind = kFast}, 10);
+  (void)dispatch.on(Prepared{.job = kSecond, .item = "b", .kind = kStrong}, 20);
+  (void)dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 60);
+  (void)dispatch.on(Prepared{.job = {3}, .item = "c", .kind = kFast}, 70);
+  (void)dispatch.on(Prepared{.job = {4}, .item = "d", .kind = kFast}, 80);
+  const auto ended = dispatch.on(CommandEnded{.job = kSecond, .exit_code = 0}, 10'000);
+  EXPECT_EQ(only<Prepare>(ended).at(0).kinds, Kinds{kStrong});
+  const auto next = dispatch.on(Prepared{.job = {5}, .item = "e", .kind = kStrong}, 10'010);
+  EXPECT_FALSE(has<Prepare>(next));
+}
+
 /// A run in a world where anything can go wrong, played through in simulated time.
 class Play {
  public:
   Play(const DispatchLimits& limits, std::size_t items) : limits_(limits), dispatch_(limits) {
-    for (std::size_t i = 0; i < items; ++i) ready_.push_back("item-" + std::to_string(i));
-    items_ = ready_.size();
+    for (std::size_t i = 0; i < items; ++i) {
+      ready_.push_back("item-" + std::to_string(i));
+      Kinds& suiting = suits_[ready_.back()];
+      for (std::size_t kind = 0; kind < limits_.workers.size(); ++kind)
+        if (*any_in(0, 3) > 0) suiting.push_back({kind});
+    }
   }
 
   void run() {
@@ -273,13 +356,17 @@ class Play {
     constexpr int kStepsMax = 20'000;
     for (int step = 0; step < kStepsMax && !dispatch_.is_over(); ++step) {
       RC_ASSERT(next());
-      RC_ASSERT(dispatch_.running() <= limits_.workers);
+      RC_ASSERT(dispatch_.running() <= limits_.all_workers());
     }
     RC_ASSERT(dispatch_.is_over());
+    const bool ended_early =
+        dispatch_.is_draining() || dispatch_.gave_up() || limits_.commands_max.has_value();
+    if (!ended_early) check_nothing_is_left();
     RC_ASSERT(held_.empty());
     const DispatchTotals& totals = dispatch_.totals();
     RC_ASSERT(prepared_ == totals.landed + totals.failed + totals.put_back + totals.lost);
     RC_ASSERT(landed_.size() == totals.landed);
+    RC_ASSERT(totals.commands <= limits_.commands_max.value_or(totals.commands));
   }
 
  private:
@@ -290,6 +377,8 @@ class Play {
     if (pending_.empty() || (wake_ms && *wake_ms < pending_.begin()->first)) {
       now_ms_ = std::max(now_ms_, *wake_ms);
       tell(Woken{});
+      // Or else whoever carries this out would never sleep.
+      RC_ASSERT(dispatch_.wake_ms().value_or(now_ms_ + 1) > now_ms_);
       return true;
     }
     now_ms_ = pending_.begin()->first;
@@ -299,6 +388,12 @@ class Play {
     if (*any_in(0, 400) == 0) tell(Interrupted{});
     if (*any_in(0, 20) == 0) tell(Changed{});
     return true;
+  }
+
+  // What suits some kind was taken, or is left alone for good.
+  void check_nothing_is_left() const {
+    for (const std::string& item : ready_)
+      RC_ASSERT(suits_.at(item).empty() || std::ranges::count(left_alone_, item) > 0);
   }
 
   void later(std::function<void()> happens) {
@@ -312,27 +407,45 @@ class Play {
 
   void carry_out(const Prepare& what) {
     RC_ASSERT(!preparing_);
+    RC_ASSERT(!what.kinds.empty());
     preparing_ = true;
+    left_alone_ = what.except;
     later([this, what] { prepare(what); });
   }
 
   void prepare(const Prepare& what) {
     preparing_ = false;
     if (*any_in(0, 15) == 0) return tell(PreparingFailed{});
-    const auto free = std::ranges::find_if(ready_, [&](const std::string& item) {
-      return std::ranges::find(what.except, item) == what.except.end();
-    });
-    if (free == ready_.end()) return tell(NothingReady{});
-    const std::string item = *free;
-    ready_.erase(free);
-    held_[what.job] = item;
+    for (auto item = ready_.begin(); item != ready_.end(); ++item) {
+      if (std::ranges::count(what.except, *item) > 0) continue;
+      if (const auto kind = suiting(*item, what.kinds)) return take(what.job, item, *kind);
+    }
+    tell(NothingReady{});
+  }
+
+  std::optional<KindNumber> suiting(const std::string& item, const Kinds& asked) {
+    for (const KindNumber kind : suits_.at(item))
+      if (std::ranges::count(asked, kind) > 0) return kind;
+    return std::nullopt;
+  }
+
+  void take(JobNumber job, std::deque<std::string>::iterator place, KindNumber kind) {
+    const std::string item = *place;
+    ready_.erase(place);
+    held_[job] = item;
+    kinds_[job] = kind;
     ++prepared_;
-    tell(Prepared{.job = what.job, .item = item, .tries = tries_[item]});
+    tell(Prepared{.job = job, .item = item, .tries = tries_[item], .kind = kind});
   }
 
   void carry_out(const StartCommand& what) {
     RC_ASSERT(held_.contains(what.job));
     RC_ASSERT(running_.insert(what.job).second);
+    const KindNumber kind = kinds_.at(what.job);
+    RC_ASSERT(dispatch_.kind_of_slot(what.slot) == kind);
+    const auto of_kind = std::ranges::count_if(
+        running_, [&](JobNumber running) { return kinds_.at(running) == kind; });
+    RC_ASSERT(static_cast<std::size_t>(of_kind) <= limits_.workers[kind.value]);
     if (*any_in(0, 8) > 0) later([this, what] { end_command(what.job, exit_code()); });
     if (*any_in(0, 10) == 0) later([this, what] { tell(LeaseLost{.job = what.job}); });
   }
@@ -381,8 +494,10 @@ class Play {
   std::int64_t now_ms_ = 0;
   std::multimap<std::int64_t, std::function<void()>> pending_;
   std::deque<std::string> ready_;
-  std::size_t items_ = 0;
+  std::map<std::string, Kinds> suits_;
+  std::vector<std::string> left_alone_;
   std::map<JobNumber, std::string> held_;
+  std::map<JobNumber, KindNumber> kinds_;
   std::map<std::string, std::int64_t> tries_;
   std::set<std::string> landed_;
   std::set<JobNumber> running_;
@@ -391,10 +506,17 @@ class Play {
   std::size_t finishing_ = 0;
 };
 
+std::optional<std::uint64_t> any_command_limit() {
+  if (*any_in(0, 3) > 0) return std::nullopt;
+  return *any_in<std::uint64_t>(1, 20);
+}
+
 TEST(Dispatch, EndsEveryPreparedItemExactlyOnceWhateverHappens) {
   EXPECT_PROPERTY(200, 30, [] {
-    DispatchLimits limits{.workers = *any_in<std::size_t>(1, 9),
-                          .commands_max = {},
+    std::vector<std::size_t> workers;
+    for (int kind = *any_in(0, 3); kind >= 0; --kind) workers.push_back(*any_in<std::size_t>(1, 6));
+    DispatchLimits limits{.workers = workers,
+                          .commands_max = any_command_limit(),
                           .tries_max = *any_in<std::int64_t>(1, 4),
                           .on_failure = OnFailure::requeue,
                           .timeout_ms = 2000,

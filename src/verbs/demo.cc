@@ -77,8 +77,8 @@ class Show {
   }
 
   Result<RunSummary> work(std::size_t workers, std::vector<std::string> labels) {
-    Run run{.command = {"sh", site_.directory() + "/worker.sh"},
-            .limits = {.workers = workers, .tries_max = kTriesMax, .timeout_ms = kTimeoutMs},
+    Run run{.kinds = {{.command = {"sh", site_.directory() + "/worker.sh"}, .workers = workers}},
+            .limits = {.tries_max = kTriesMax, .timeout_ms = kTimeoutMs},
             .labels = std::move(labels)};
     const RunWatch watch{.on_event = [this](const RunEvent& event) { take(event); },
                          .on_frame = watch_.on_frame};
@@ -89,20 +89,8 @@ class Show {
                   "run it again: dibs demo");
     if (end->error) run_error_ = end->error->message;
     runs_.push_back(end->summary.run);
-    add(end->summary.totals);
+    totals_ += end->summary.totals;
     return end->summary;
-  }
-
-  void add(const DispatchTotals& totals) {
-    totals_.commands += totals.commands;
-    totals_.landed += totals.landed;
-    totals_.failed += totals.failed;
-    totals_.parked += totals.parked;
-    totals_.put_back += totals.put_back;
-    totals_.lost += totals.lost;
-    totals_.conflicts += totals.conflicts;
-    totals_.retries += totals.retries;
-    totals_.busy_ms += totals.busy_ms;
   }
 
   void take(const RunEvent& event) {

@@ -11,6 +11,8 @@
 #include "verbs/observe.h"
 #include "verbs/run_loop.h"
 #include "verbs/run_recovery.h"
+#include "verbs/trust.h"
+#include "verbs/worker_kinds.h"
 
 namespace dibs::verbs {
 
@@ -52,12 +54,13 @@ Result<std::int64_t> beat_pace_ms(Workspace& workspace) {
 
 std::optional<Error> error_of(const RunLoop& loop, const Run& request) {
   if (loop.error()) return loop.error();
-  const DispatchTotals& totals = loop.dispatch().totals();
+  const DispatchTotals totals = loop.dispatch().totals();
   if (loop.dispatch().is_draining()) return std::nullopt;
   if (totals.commands == 0)
     return Error{.kind = ErrorKind::nothing_ready,
-                 .message = request.labels.empty() ? "nothing is ready"
-                                                   : "nothing with these labels is ready",
+                 .message = fmt::format(
+                     "nothing{} is ready{}", request.labels.empty() ? "" : " with these labels",
+                     request.kinds.front().name.empty() ? "" : " that these workers could take"),
                  .hint = "see what waits, and what for: dibs blocked",
                  .fields = {}};
   if (totals.parked == 0) return std::nullopt;
@@ -77,7 +80,49 @@ Done check_gates_trusted(Workspace& workspace) {
   return {};
 }
 
+RunSummary summary_of(const RunLoop& loop, const RunIdentity& who, const Run& request) {
+  const Dispatch& dispatch = loop.dispatch();
+  RunSummary summary{.run = who.run,
+                     .totals = dispatch.totals(),
+                     .workers = limits_of(request).all_workers(),
+                     .elapsed_ms = loop.elapsed_ms(),
+                     .interrupted = dispatch.is_draining() && !loop.error()};
+  for (std::size_t kind = 0; kind < request.kinds.size(); ++kind) {
+    if (!request.kinds[kind].name.empty())
+      summary.kinds.push_back({.kind = request.kinds[kind], .totals = dispatch.totals_of({kind})});
+  }
+  return summary;
+}
+
 }  // namespace
+
+Result<std::vector<RunKind>> configured_kinds(Workspace& workspace,
+                                              const std::vector<std::string>& names) {
+  const Result<std::vector<WorkerKind>> configured = worker_kinds(workspace, names);
+  if (!configured) return fail(configured.error());
+  const Result<AgentId> agent = workspace.agent();
+  if (!agent) return fail(agent.error());
+  std::vector<RunKind> kinds;
+  std::vector<ConfiguredCommand> commands;
+  std::size_t all = 0;
+  for (const WorkerKind& kind : *configured) {
+    const auto count = static_cast<std::size_t>(kind.count);
+    if (const Result<AgentId> own = agent_of_kind(*agent, kind.command.name); !own)
+      return fail(own.error());
+    commands.push_back(kind.command);
+    kinds.push_back({.name = kind.command.name,
+                     .command = kind.command.words,
+                     .workers = count,
+                     .model = kind.model});
+    all += count;
+  }
+  if (all > kWorkersMax)
+    return fail(ErrorKind::usage,
+                fmt::format("these are {} workers, and a run has {} at most", all, kWorkersMax),
+                "choose some of them: dibs run --worker " + kinds.front().name);
+  if (Done trusted = check_trusted(workspace, commands); !trusted) return fail(trusted.error());
+  return kinds;
+}
 
 std::string_view name_of(RunEvent::What what) {
   using What = RunEvent::What;
@@ -146,12 +191,7 @@ Result<RunEnd> run(Workspace& workspace, const Run& request, const RunWatch& wat
                 .beat_every_ms = *beat_every_ms,
                 .left = left});
   loop.run(past->cursor.seq);
-  RunEnd end{.summary = {.run = who->run,
-                         .totals = loop.dispatch().totals(),
-                         .workers = request.limits.workers,
-                         .elapsed_ms = loop.elapsed_ms(),
-                         .interrupted = loop.dispatch().is_draining() && !loop.error()},
-             .error = error_of(loop, request)};
+  RunEnd end{.summary = summary_of(loop, *who, request), .error = error_of(loop, request)};
   mark->clear();
   return end;
 }

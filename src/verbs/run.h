@@ -21,9 +21,22 @@ namespace dibs::verbs {
 
 inline constexpr std::size_t kWorkersMax = 256;
 
-struct Run {
+/// Workers that run the same command.
+struct RunKind {
+  std::string name =
+      {};  // as in [workers.NAME]; empty: there is but one kind, from the command line
   std::vector<std::string> command;
-  DispatchLimits limits;
+  std::size_t workers = 1;
+  std::string model = {};
+};
+// Of these names; all that are configured without any, and that may be none. Refused when one came
+// with the repository and is not trusted.
+[[nodiscard]] Result<std::vector<RunKind>> configured_kinds(Workspace& workspace,
+                                                            const std::vector<std::string>& names);
+
+struct Run {
+  std::vector<RunKind> kinds;
+  DispatchLimits limits;  // without workers: the kinds have them
   std::vector<std::string> labels;
   std::optional<std::int64_t> ttl_secs;
   enum class Worktrees { remove, keep };
@@ -36,6 +49,7 @@ struct RunEvent {
   What what = What::begun;
   std::string item;
   std::optional<std::size_t> worker;  // counted from 1
+  std::string kind = {};              // of worker, where kinds have names
   std::string text;                   // why, the commit, the path; foreign text as it came
   std::int64_t took_ms = 0;           // in the command; of `started`, until it was there to start
 };
@@ -43,7 +57,8 @@ struct RunEvent {
 
 /// What one worker does now.
 struct WorkerNow {
-  std::string item;  // empty: nothing
+  std::string kind = {};  // where kinds have names
+  std::string item;       // empty: nothing
   std::int64_t for_ms = 0;
   std::optional<std::int64_t> lease_left_ms;
   std::string last_line;  // of what the command said, as it came
@@ -60,9 +75,16 @@ struct RunNow {
   bool draining = false;
 };
 
+/// What came of one kind of workers.
+struct KindSummary {
+  RunKind kind;
+  DispatchTotals totals;
+};
+
 struct RunSummary {
   std::string run;
   DispatchTotals totals;
+  std::vector<KindSummary> kinds = {};  // where they have names
   std::size_t workers = 0;
   std::int64_t elapsed_ms = 0;
   bool interrupted = false;

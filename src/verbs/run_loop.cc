@@ -208,8 +208,8 @@ void RunLoop::take(const ChildNews& news) {
 
 void RunLoop::ended(const Preparing& step, const ChildEnded& end) {
   if (end.exit_code == exit_code(ErrorKind::nothing_ready)) return tell(NothingReady{});
-  Result<PreparedItem> item =
-      end.exit_code == 0 ? prepared_from(end.out) : fail(ErrorKind::internal, complaint_in(end));
+  Result<PreparedItem> item = end.exit_code == 0 ? prepared_from(parts_.request, end.out)
+                                                 : fail(ErrorKind::internal, complaint_in(end));
   if (!item) {
     last_complaint_ = item.error().message;
     say(What::warning, nullptr, last_complaint_);
@@ -226,7 +226,8 @@ void RunLoop::ended(const Preparing& step, const ChildEnded& end) {
   job.took_ms = now_ms() - step.since_ms;
   job.lease_until_ms = step.since_ms + job.item.ttl_secs * 1000;
   next_beat_ms_ = std::min(next_beat_ms_, step.since_ms + job.item.ttl_secs * 1000 / 3);
-  const Prepared prepared{.job = step.job, .item = job.item.item, .tries = job.item.tries};
+  const Prepared prepared{
+      .job = step.job, .item = job.item.item, .tries = job.item.tries, .kind = job.item.kind};
   jobs_.emplace(step.job, std::move(job));
   tell(prepared);
 }

@@ -31,7 +31,7 @@ class RunLoop {
     std::size_t left = 0;  // items that could be done, when it begins
   };
   explicit RunLoop(const Parts& parts)
-      : parts_(parts), dispatch_(parts.request.limits), begun_ms_(parts.clock.now().boot_ms) {}
+      : parts_(parts), dispatch_(limits_of(parts.request)), begun_ms_(parts.clock.now().boot_ms) {}
 
   // To the end. `watch_since` is how far history went before it began.
   void run(std::uint64_t watch_since);
@@ -112,6 +112,7 @@ class RunLoop {
   [[nodiscard]] std::int64_t patience_ms() const;
   void say(RunEvent::What what, const Job* job, std::string text);
   void draw();
+  [[nodiscard]] std::vector<WorkerNow> idle_workers() const;
   [[nodiscard]] RunNow frame() const;
   [[nodiscard]] std::int64_t now_ms() const { return parts_.clock.now().boot_ms; }
 

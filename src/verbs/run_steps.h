@@ -36,11 +36,16 @@ struct PreparedItem {
   std::int64_t ttl_secs = 0;
   std::string path;
   std::string branch;
+  std::string agent;     // that holds it
+  KindNumber kind = {};  // that it is for
 };
+
+// How many of each kind are at work at once.
+[[nodiscard]] DispatchLimits limits_of(const Run& run);
 
 [[nodiscard]] ChildCall prepare_step(const RunIdentity& who, const Run& run,
                                      const dispatching::Prepare& prepare);
-[[nodiscard]] Result<PreparedItem> prepared_from(const std::string& out);
+[[nodiscard]] Result<PreparedItem> prepared_from(const Run& run, const std::string& out);
 
 [[nodiscard]] ChildCall command_call(const RunIdentity& who, const Run& run, JobNumber job,
                                      const PreparedItem& item);

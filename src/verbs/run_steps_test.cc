@@ -12,6 +12,8 @@ using How = dispatching::LandingEnded::How;
 const RunIdentity kWho{
     .run = "run-01", .agent = "agent:a", .pid = 7, .directory = "/repo", .global_words = {}};
 constexpr JobNumber kJob{3};
+const verbs::Run kOneKind{
+    .kinds = {{.command = {"work", "hard"}}}, .limits = {}, .labels = {}, .ttl_secs = {}};
 
 bool has(const std::vector<std::string>& words, const std::string& word) {
   return std::ranges::find(words, word) != words.end();
@@ -22,7 +24,8 @@ ChildEnded ended(int code, std::string out, std::string err = {}) {
 }
 
 TEST(RunSteps, TakeAnItemInASessionOfItsOwn) {
-  const verbs::Run request{.command = {"work"}, .limits = {}, .labels = {"x"}, .ttl_secs = 60};
+  const verbs::Run request{
+      .kinds = {{.command = {"work"}}}, .limits = {}, .labels = {"x"}, .ttl_secs = 60};
   const ChildCall call = prepare_step(kWho, request, {.job = kJob, .except = {"tired"}});
   EXPECT_TRUE(has(call.environment, "DIBS_SESSION=run-01-3"));
   EXPECT_TRUE(has(call.environment, "DIBS_PID=7"));
@@ -30,10 +33,50 @@ TEST(RunSteps, TakeAnItemInASessionOfItsOwn) {
   EXPECT_TRUE(has(call.command, "tired"));
   EXPECT_TRUE(has(call.command, "x"));
   EXPECT_TRUE(has(call.command, "60"));
+  EXPECT_FALSE(has(call.command, "--worker"));
+}
+
+const verbs::Run kTwoKinds{.kinds = {{.name = "fast", .command = {"sprint"}, .workers = 3},
+                                     {.name = "strong", .command = {"lift"}, .model = "m-1"}},
+                           .limits = {},
+                           .labels = {},
+                           .ttl_secs = {}};
+
+TEST(RunSteps, AskForTheKindsThatHaveRoom) {
+  const ChildCall call =
+      prepare_step(kWho, kTwoKinds, {.job = kJob, .except = {}, .kinds = {{1}, {0}}});
+  const std::vector<std::string> end(call.command.end() - 4, call.command.end());
+  EXPECT_EQ(end, (std::vector<std::string>{"--worker", "strong", "--worker", "fast"}));
+  EXPECT_EQ(limits_of(kTwoKinds).workers, (std::vector<std::size_t>{3, 1}));
+}
+
+TEST(RunSteps, WorkAsTheKindThatAnItemIsFor) {
+  const Result<PreparedItem> item = prepared_from(
+      kTwoKinds, R"({"item":{"id":"a"},"worker":"strong","agent_id":"agent:a.strong",)"
+                 R"("lease_id":"L","path":"/w/a"})");
+  ASSERT_TRUE(item);
+  EXPECT_EQ(item->kind, KindNumber{1});
+  const ChildCall call = command_call(kWho, kTwoKinds, kJob, *item);
+  EXPECT_EQ(call.command, std::vector<std::string>{"lift"});
+  for (const char* variable : {"DIBS_WORKER=strong", "DIBS_MODEL=m-1",
+                               "DIBS_AGENT_ID=agent:a.strong", "DIBS_SESSION=run-01-3"})
+    EXPECT_TRUE(has(call.environment, variable)) << variable;
+  const dispatching::GiveBack failed{
+      .job = kJob, .as = dispatching::GiveBack::As::failed, .why = "no"};
+  for (const ChildCall& step :
+       {landing_step(kWho, kTwoKinds, kJob, *item), failure_step(kWho, failed, *item, ""),
+        give_back_step(kWho, kTwoKinds, failed, *item)})
+    EXPECT_TRUE(has(step.environment, "DIBS_AGENT_ID=agent:a.strong"));
+}
+
+TEST(RunSteps, RefuseAnAnswerForAKindThatTheRunHasNot) {
+  EXPECT_FALSE(prepared_from(kTwoKinds, R"({"item":{"id":"a"},"worker":"other"})"));
+  EXPECT_FALSE(prepared_from(kTwoKinds, R"({"item":{"id":"a"}})"));
 }
 
 TEST(RunSteps, ReadWhatWasTaken) {
   const Result<PreparedItem> item = prepared_from(
+      kOneKind,
       R"({"schema_version":1,"item":{"id":"a","tries":2},"lease_id":"L","fence":5,"ttl_secs":600,)"
       R"("path":"/w/a","work_branch":"dibs/a"})");
   ASSERT_TRUE(item);
@@ -41,8 +84,8 @@ TEST(RunSteps, ReadWhatWasTaken) {
   EXPECT_EQ(item->item_json, R"({"id":"a","tries":2})");
   EXPECT_EQ(item->tries, 2);
   EXPECT_EQ(item->path, "/w/a");
-  EXPECT_FALSE(prepared_from("not JSON"));
-  EXPECT_FALSE(prepared_from("{}"));
+  EXPECT_FALSE(prepared_from(kOneKind, "not JSON"));
+  EXPECT_FALSE(prepared_from(kOneKind, "{}"));
 }
 
 TEST(RunSteps, TellACommandWhatItWorksOn) {
@@ -53,9 +96,9 @@ TEST(RunSteps, TellACommandWhatItWorksOn) {
                           .fence = 5,
                           .ttl_secs = 600,
                           .path = "/w/a",
-                          .branch = "dibs/a"};
-  const ChildCall call = command_call(
-      kWho, {.command = {"work", "hard"}, .limits = {}, .labels = {}, .ttl_secs = {}}, kJob, item);
+                          .branch = "dibs/a",
+                          .agent = "agent:a"};
+  const ChildCall call = command_call(kWho, kOneKind, kJob, item);
   EXPECT_EQ(call.command, (std::vector<std::string>{"work", "hard"}));
   EXPECT_EQ(call.directory, "/w/a");
   EXPECT_EQ(call.input, "{}\n");

@@ -87,6 +87,7 @@ void RunLoop::say(What what, const Job* job, std::string text) {
   if (job != nullptr) {
     event.item = job->item.item;
     event.took_ms = job->took_ms;
+    event.kind = parts_.request.kinds[job->item.kind.value].name;
     if (job->slot) event.worker = *job->slot + 1;
   }
   parts_.watch.on_event(event);
@@ -98,8 +99,17 @@ void RunLoop::draw() {
   parts_.watch.on_frame(frame());
 }
 
+// In the order of the slots, which is that of the kinds.
+std::vector<WorkerNow> RunLoop::idle_workers() const {
+  std::vector<WorkerNow> workers;
+  for (const RunKind& kind : parts_.request.kinds)
+    workers.insert(workers.end(), kind.workers,
+                   {.kind = kind.name, .item = {}, .lease_left_ms = {}, .last_line = {}});
+  return workers;
+}
+
 RunNow RunLoop::frame() const {
-  RunNow now{.workers = std::vector<WorkerNow>(parts_.request.limits.workers),
+  RunNow now{.workers = idle_workers(),
              .prepared = dispatch_.waiting(),
              .finishing = 0,
              .left = parts_.left,
@@ -109,10 +119,11 @@ RunNow RunLoop::frame() const {
   for (const auto& [number, job] : jobs_) {
     if (job.finishing || (job.slot && !job.command)) ++now.finishing;
     if (!job.slot || !job.command) continue;
-    now.workers[*job.slot] = {.item = job.item.item,
-                              .for_ms = now_ms() - job.started_ms,
-                              .lease_left_ms = job.lease_until_ms - now_ms(),
-                              .last_line = last_line_of(parts_.children.out(*job.command))};
+    WorkerNow& worker = now.workers[*job.slot];
+    worker.item = job.item.item;
+    worker.for_ms = now_ms() - job.started_ms;
+    worker.lease_left_ms = job.lease_until_ms - now_ms();
+    worker.last_line = last_line_of(parts_.children.out(*job.command));
   }
   const std::uint64_t ended = now.totals.landed + now.totals.parked;
   now.left -= std::min<std::size_t>(now.left, ended);
