@@ -1,7 +1,5 @@
 #include "verbs/next.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "verbs/field.h"
@@ -9,6 +7,7 @@
 #include "verbs/item_sync.h"
 #include "verbs/item_view.h"
 #include "verbs/worker.h"
+#include "verbs/worker_kinds.h"
 
 namespace dibs::verbs {
 
@@ -39,15 +38,6 @@ Done strike_out(Field& field, const std::vector<std::string>& items) {
     if (number->has_value()) field.strike(**number);
   }
   return {};
-}
-
-Error nothing_ready(const Next& request) {
-  return {.kind = ErrorKind::nothing_ready,
-          .message = fmt::format("nothing{} is ready{}",
-                                 request.labels.empty() ? "" : " with these labels",
-                                 request.workers.empty() ? "" : " that these workers could take"),
-          .hint = "see what waits, and what for: dibs blocked",
-          .fields = {}};
 }
 
 // Between the look and the lease somebody may have finished it, or reopened what it waits for.
@@ -201,7 +191,7 @@ Result<NextItem> next(Workspace& workspace, const Next& request) {
   for (int tries = 0; tries < kTriesMax; ++tries) {
     Result<Choice> choice = field.choose(workers, *schedule);
     if (!choice) return fail(choice.error());
-    if (!choice->chosen) return fail(gate.value_or(nothing_ready(request)));
+    if (!choice->chosen) return fail(gate.value_or(nothing_ready(request.labels, request.workers)));
     const ItemNumber chosen = choice->chosen->item;
     Result<Item> card = field.catalog().card(chosen);
     if (!card) return fail(card.error());

@@ -52,17 +52,19 @@ Result<std::int64_t> beat_pace_ms(Workspace& workspace) {
   return (*settings)->integer("coordination.heartbeat_interval_secs") * 1000;
 }
 
+std::vector<std::string> names_of(const std::vector<RunKind>& kinds) {
+  std::vector<std::string> names;
+  for (const RunKind& kind : kinds) {
+    if (!kind.name.empty()) names.push_back(kind.name);
+  }
+  return names;
+}
+
 std::optional<Error> error_of(const RunLoop& loop, const Run& request) {
   if (loop.error()) return loop.error();
   const DispatchTotals totals = loop.dispatch().totals();
   if (loop.dispatch().is_draining()) return std::nullopt;
-  if (totals.commands == 0)
-    return Error{.kind = ErrorKind::nothing_ready,
-                 .message = fmt::format(
-                     "nothing{} is ready{}", request.labels.empty() ? "" : " with these labels",
-                     request.kinds.front().name.empty() ? "" : " that these workers could take"),
-                 .hint = "see what waits, and what for: dibs blocked",
-                 .fields = {}};
+  if (totals.commands == 0) return nothing_ready(request.labels, names_of(request.kinds));
   if (totals.parked == 0) return std::nullopt;
   return Error{.kind = ErrorKind::refused,
                .message = fmt::format("{} item{} failed too often", totals.parked,

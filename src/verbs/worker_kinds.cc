@@ -61,4 +61,13 @@ Result<AgentId> agent_of_kind(const AgentId& agent, std::string_view kind) {
               "export DIBS_AGENT_ID=agent:your-name");
 }
 
+Error nothing_ready(const std::vector<std::string>& labels, const std::vector<std::string>& kinds) {
+  return {.kind = ErrorKind::nothing_ready,
+          .message = fmt::format("nothing{} is ready{}", labels.empty() ? "" : " with these labels",
+                                 kinds.empty() ? "" : " that these workers could take"),
+          .hint = kinds.empty() ? "see what waits, and what for: dibs blocked"
+                                : "see what others could take: dibs ready",
+          .fields = {}};
+}
+
 }  // namespace dibs::verbs

@@ -25,4 +25,9 @@ namespace dibs::verbs {
 // agent:me and fast: agent:me.fast. Who is that already stays it.
 [[nodiscard]] Result<AgentId> agent_of_kind(const AgentId& agent, std::string_view kind);
 
+// What `next` and `run` say when there is nothing with these labels for these kinds, or for this
+// agent where none is named.
+[[nodiscard]] Error nothing_ready(const std::vector<std::string>& labels,
+                                  const std::vector<std::string>& kinds);
+
 }  // namespace dibs::verbs

@@ -116,6 +116,7 @@ def what_suits_no_kind_does_not_keep_a_run_from_ending():
         check.equal((site.item("gpu")["state"], done_by(site)), ("ready", {"fast": {"plain"}}))
         refused = site.run("run").expect(EXIT_NOTHING_READY)
         check.contains(refused.err, "nothing is ready that these workers could take")
+        check.contains(refused.err, "dibs ready")
         site.check_nothing_left()
 
 
