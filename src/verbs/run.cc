@@ -165,6 +165,9 @@ Result<RunEnd> run(Workspace& workspace, const Run& request, const RunWatch& wat
   const Result<RunIdentity> who = identity_of(workspace);
   if (!who) return fail(who.error());
   if (Done trusted = check_gates_trusted(workspace); !trusted) return fail(trusted.error());
+  // From here on an interrupt ends the run in order, and does not leave its mark behind.
+  Result<Children> children = Children::make();
+  if (!children) return fail(children.error());
   Result<RunMark> mark = RunMark::make(workspace, who->run);
   if (!mark) return fail(mark.error());
   const Result<std::size_t> recovered = recover_runs(workspace);
@@ -174,8 +177,6 @@ Result<RunEnd> run(Workspace& workspace, const Run& request, const RunWatch& wat
   const Result<std::int64_t> beat_every_ms = beat_pace_ms(workspace);
   if (!beat_every_ms) return fail(beat_every_ms.error());
   const std::size_t left = watch.on_frame ? items_left(workspace, request) : 0;
-  Result<Children> children = Children::make();
-  if (!children) return fail(children.error());
   watch.on_event(
       {.what = RunEvent::What::begun,
        .item = {},
