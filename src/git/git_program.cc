@@ -39,6 +39,12 @@ std::vector<std::string> safe_environment(const std::vector<std::string>& inheri
   return safe;
 }
 
+// Programs that a repository's settings name and that git would run beside what it is asked for.
+// None of them has a part in what dibs asks, and a repository may come from anybody.
+constexpr std::array<const char*, 4> kNothingBeside{
+    "core.hooksPath=/dev/null", "core.askPass=", "core.fsmonitor=false",
+    "log.showSignature=false"};  // would also put its words between git's
+
 // git repeats the address of a remote when it complains, and with it the password that someone put
 // there.
 std::string without_credentials(std::string_view text) {
@@ -67,8 +73,7 @@ std::string place_of(const std::string& git_dir) {
 }
 
 Result<ProgramEnd> GitProgram::run(const Call& call) const {
-  ProgramCall program{.command = {"git", "--git-dir=" + call.git_dir, "-c",
-                                  "core.hooksPath=/dev/null", "-c", "core.askPass="},
+  ProgramCall program{.command = {"git", "--git-dir=" + call.git_dir},
                       .directory = call.directory,
                       .input = call.input,
                       .environment = safe_environment(environment_()),
@@ -78,6 +83,8 @@ Result<ProgramEnd> GitProgram::run(const Call& call) const {
   if (program.directory.empty())
     program.directory = call.work_tree.empty() ? place_of(call.git_dir) : call.work_tree;
   if (!call.work_tree.empty()) program.command.push_back("--work-tree=" + call.work_tree);
+  for (const char* setting : kNothingBeside)
+    program.command.insert(program.command.end(), {"-c", setting});
   for (const std::string& setting : call.settings)
     program.command.insert(program.command.end(), {"-c", setting});
   // Of two values of one name, programs take the first.

@@ -53,8 +53,8 @@ Result<std::string> RawIndex::run(std::vector<std::string> arguments, std::strin
        .work_tree = worktree_.root,
        .environment = {"GIT_OBJECT_DIRECTORY=" + worktree_.common_dir + "/objects"},
        // On disk before anything is deleted.
-       .settings = {"core.fsync=all", "core.fsmonitor=false", "core.sparseCheckout=false",
-                    "core.splitIndex=false", "core.untrackedCache=false"}},
+       .settings = {"core.fsync=all", "core.sparseCheckout=false", "core.splitIndex=false",
+                    "core.untrackedCache=false"}},
       ErrorKind::internal);
 }
 

@@ -13,7 +13,7 @@ GitProgram::Call whole_tree_call(const Repository& worktree, std::vector<std::st
           .input = {},
           .most_ms = kWholeTreeMs,
           .work_tree = worktree.root,
-          .settings = {"core.fsmonitor=false", "gc.auto=0", "maintenance.auto=false"}};
+          .settings = {"gc.auto=0", "maintenance.auto=false"}};
 }
 
 }  // namespace dibs

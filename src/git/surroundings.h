@@ -30,8 +30,8 @@ struct Surroundings {
 // Reading, hashing and deleting a whole work tree takes as long as the tree is large.
 inline constexpr std::int64_t kWholeTreeMs = 30LL * 60 * 1000;
 
-// A git that works on all of a work tree which may be about to go: without a file monitor, which is
-// a program of the user's that watches it, and without housekeeping that outlives the call.
+// A git that works on all of a work tree which may be about to go: without housekeeping that
+// outlives the call.
 [[nodiscard]] GitProgram::Call whole_tree_call(const Repository& worktree,
                                                std::vector<std::string> arguments);
 
