@@ -117,8 +117,13 @@ Result<std::string> Merging::with_trailers(const std::string& message,
   std::vector<std::string> arguments{"interpret-trailers", "--if-exists", "replace"};
   for (const std::string& trailer : request.trailers)
     arguments.insert(arguments.end(), {"--trailer", trailer});
+  // In no repository and without settings: those may name commands that make trailers of their own.
   return git_.output_of(
-      {.git_dir = git_dir_, .arguments = std::move(arguments), .input = message + "\n"},
+      {.git_dir = "/dev/null",
+       .arguments = std::move(arguments),
+       .input = message + "\n",
+       .directory = git_dir_,
+       .environment = {"GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null"}},
       ErrorKind::internal);
 }
 

@@ -167,5 +167,15 @@ TEST(LandModes, HaveNames) {
   EXPECT_EQ(parse_land_mode("octopus"), std::nullopt);
 }
 
+TEST_F(Merges, RunNoCommandsThatSettingsNameForTrailers) {
+  change("topic", "a.txt", "a\n");
+  change("topic", "b.txt", "b\n");
+  ask({"config", "trailer.evil.command", "echo sprung"});
+  const MergeEnd end = merge(LandMode::squash);
+  const std::string message = ask({"log", "-1", "--format=%B", end.commit});
+  EXPECT_TRUE(contains(message, "Dibs-Lease: L1")) << message;
+  EXPECT_FALSE(contains(message, "sprung")) << message;
+}
+
 }  // namespace
 }  // namespace dibs
