@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
+#include "model/boot_reading.h"
 
 namespace dibs {
 
@@ -55,11 +56,11 @@ Done read_clocks(const Json& json, Lease& lease) {
   if (!acquired || !beat) return fail(ErrorKind::internal, "a lease has no readable times");
   lease.acquired_unix_ms = *acquired;
   lease.beat = {.unix_ms = *beat,
-                .boot_ms = integer_member(json, "beat_boot_ms").value_or(0),
+                .boot_ms = boot_ms_member(json, "beat_boot_ms").value_or(0),
                 .boot = {text_member(json, "boot_id").value_or("")}};
   if (lease.indefinite()) return {};
   const auto expires = parse_rfc3339(text_member(json, "expires_at").value_or(""));
-  const auto expires_boot_ms = integer_member(json, "expires_boot_ms");
+  const auto expires_boot_ms = boot_ms_member(json, "expires_boot_ms");
   if (!expires || (!lease.beat.boot.empty() && !expires_boot_ms)) {
     return fail(ErrorKind::internal, "a lease has a ttl and no expiry");
   }

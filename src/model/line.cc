@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "model/boot_reading.h"
 
 namespace dibs {
 
@@ -77,7 +78,7 @@ std::optional<Waiter> waiter_from(const Json& json) {
                 .priority = static_cast<int>(*priority),
                 .since_unix_ms = *since,
                 .until = {.unix_ms = *until,
-                          .boot_ms = integer_member(json, "until_boot_ms").value_or(0),
+                          .boot_ms = boot_ms_member(json, "until_boot_ms").value_or(0),
                           .boot = {text_member(json, "boot_id").value_or("")}},
                 .process = std::nullopt,
                 .lines = 1,

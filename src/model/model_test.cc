@@ -199,11 +199,13 @@ TEST(LeaseRecord, ThatLacksSomethingIsAnErrorAndNotFree) {
     EXPECT_FALSE(holding_of(record_with(bad))) << bad;
 }
 
-TEST(LeaseRecord, RefusesATtlOutOfRangeAndATieItCannotRead) {
+TEST(LeaseRecord, RefusesTimesOutOfRangeAndATieItCannotRead) {
   std::string bad = to_json(Holding{{full_lease()}});
   for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
            {"\"ttl_secs\":600", "\"ttl_secs\":-1"},
            {"\"ttl_secs\":600", "\"ttl_secs\":99999999999"},
+           {"\"expires_boot_ms\":600777", "\"expires_boot_ms\":-1"},
+           {"\"expires_boot_ms\":600777", "\"expires_boot_ms\":9223372036854775807"},
            {R"("mode":"shared")", R"("mode":"upside-down")"},
            {"\"start_ticks\":6", "\"start_ticks\":-6"}}) {
     std::string text = bad;
