@@ -66,7 +66,9 @@ std::optional<std::int64_t> parse_rfc3339(std::string_view text) {
   const int second = number(17, 2);
   if (!date.ok() || hour > 23 || minute > 59 || second > 59) return std::nullopt;
   const auto days = std::chrono::sys_days{date}.time_since_epoch().count();
-  return days * kDayMs + hour * 3'600'000LL + minute * 60'000LL + second * 1000LL + number(20, 3);
+  const std::int64_t ms =
+      days * kDayMs + hour * 3'600'000LL + minute * 60'000LL + second * 1000LL + number(20, 3);
+  return ms < 0 ? 0 : ms;  // as it would be written
 }
 
 std::string duration_text(std::int64_t ms) {

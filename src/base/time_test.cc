@@ -30,6 +30,7 @@ TEST(Rfc3339, WritesKnownMoments) {
 TEST(Rfc3339, StaysInWhatTheFormCanHold) {
   EXPECT_EQ(rfc3339(-1), rfc3339(0));
   EXPECT_EQ(rfc3339(INT64_MAX), rfc3339(kLastMs));
+  EXPECT_EQ(parse_rfc3339("0000-01-01T00:00:00Z"), 0);
 }
 
 TEST(Rfc3339, ReadsWholeSecondsToo) {

@@ -54,7 +54,7 @@ std::optional<std::int64_t> parse_any_rfc3339(std::string_view text) {
   const std::optional<std::int64_t> local =
       parse_rfc3339(std::string(text.substr(0, kSeconds)) + "." + fraction + "Z");
   if (!ahead || !local) return std::nullopt;
-  return *local - *ahead;
+  return parse_rfc3339(rfc3339(*local - *ahead));  // within what can be written
 }
 
 }  // namespace dibs
