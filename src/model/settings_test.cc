@@ -93,7 +93,7 @@ TEST(Settings, ASyntaxErrorNamesItsLine) {
   EXPECT_TRUE(contains(error.message, "config.toml:")) << error.message;
   EXPECT_TRUE(is_printable(error.message));
   EXPECT_EQ(error_in("\xff\xfe").kind, ErrorKind::usage);
-  for (const char* text : {"[}", "[{c = ", "[[=", "[ ]"})
+  for (const char* text : {"[}", "[{c = ", "[[=", "[ ]", "a = ω", "ω = 1", "a = [1 ω]"})
     EXPECT_EQ(error_in(text).kind, ErrorKind::usage) << text;
   EXPECT_TRUE(is_printable(error_in("a = \"\x1b[31m\"").message));
 }
