@@ -100,6 +100,9 @@ Done FrontMatter::read_head() {
 }
 
 Done FrontMatter::take_line(std::string_view line, std::size_t begin, std::size_t number) {
+  // To YAML it ends a line, to everybody who counts lines it does not.
+  if (const std::size_t cr = line.find('\r'); cr < line.size() && line.substr(cr) != "\r\n")
+    return fail(error_at(number, "a line has a carriage return in its middle"));
   if (!is_content(line)) return {};
   const bool goes_on = line.front() == ' ' || line.front() == '\t' || line.starts_with("- ") ||
                        without_trailing_blanks(trim(line)) == "-";

@@ -138,6 +138,8 @@ TEST(FrontMatter, NamesTheLineOfWhatIsBroken) {
   EXPECT_EQ(fault("---\na:1\n---\n"), "2: a key lacks the blank behind its colon");
   EXPECT_EQ(fault("---\n  a: 1\n---\n"), "2: the front matter does not begin with a key");
   EXPECT_EQ(fault("---\na: b: c\n---\n"), "2: a value holds a colon and a blank; put it in quotes");
+  EXPECT_EQ(fault("---\na:\r b\n---\n"), "2: a line has a carriage return in its middle");
+  EXPECT_EQ(fault("---\r\na: b\r\n---\r\n"), "nothing");
   EXPECT_EQ(fault("---\n---\n"), "nothing");
 }
 
