@@ -78,6 +78,7 @@ Result<Lease> lease_from(const Json& json, Fence record_fence) {
   if (!id || !agent || !session || !mode || !ttl || *ttl < 0 || *ttl > kTtlSecsMax) {
     return fail(ErrorKind::internal, "a lease lacks a field or has one out of range");
   }
+  const std::uint64_t fence = unsigned_member(json, "fence").value_or(0);
   Lease lease{.id = {*id},
               .agent = {*agent},
               .session = {*session},
@@ -85,7 +86,7 @@ Result<Lease> lease_from(const Json& json, Fence record_fence) {
               .branch = text_member(json, "branch").value_or(""),
               .claim_state = text_member(json, "claim_state").value_or(""),
               .mode = *mode,
-              .fence = {unsigned_member(json, "fence").value_or(record_fence.value)},
+              .fence = {fence == 0 ? record_fence.value : fence},  // as it is written: zero is none
               .ttl_secs = *ttl,
               .acquired_unix_ms = 0,
               .beat = {},

@@ -179,6 +179,9 @@ TEST(LeaseRecord, WithoutAFenceHasThatOfTheCommitThatWroteIt) {
   const std::string text = to_json(Holding{{lease}});
   EXPECT_FALSE(contains(text, "\"fence\""));
   EXPECT_EQ(holding_of(record_with(text))->leases[0].fence, Fence{9});
+  std::string zero = to_json(Holding{{full_lease()}});
+  zero.replace(zero.find("\"fence\":7"), 9, "\"fence\":0");
+  EXPECT_EQ(holding_of(record_with(zero))->leases[0].fence, Fence{9});
 }
 
 TEST(LeaseRecord, ThatLacksSomethingIsAnErrorAndNotFree) {
