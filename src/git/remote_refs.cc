@@ -196,7 +196,7 @@ Done RemoteRefs::keep_gone(const std::vector<SeenRef>& gone) {
   return files_.replace_file(place_.directory + "/dibs-gone", text);
 }
 
-Result<std::vector<SeenRef>> RemoteRefs::gone() {
+Result<std::vector<SeenRef>> RemoteRefs::gone(const std::vector<std::string>& names) {
   const Result<std::optional<std::string>> text =
       files_.read_file(place_.directory + "/dibs-gone", kGoneFileMax);
   if (!text) return fail(text.error());
@@ -208,15 +208,16 @@ Result<std::vector<SeenRef>> RemoteRefs::gone() {
     SeenRef ref{.name = std::string(line.substr(space + 1)),
                 .commit = std::string(line.substr(0, space)),
                 .message = {}};
+    if (!names.empty() && std::ranges::find(names, ref.name) == names.end()) continue;
     const Result<std::string> back = commit_at(ref.name);
     if (!back) return fail(back.error());
     if (!back->empty()) continue;
-    Result<std::string> commit =
-        git_.output_of(call({"cat-file", "commit", ref.commit}), ErrorKind::internal);
+    const Result<ProgramEnd> commit = git_.run(call({"cat-file", "commit", ref.commit}));
     if (!commit) return fail(commit.error());
-    // The headers end at the first empty line.
-    const std::size_t headers = commit->find("\n\n");
-    if (headers != std::string::npos) ref.message = commit->substr(headers + 2);
+    // The headers end at the first empty line. What is no commit says nothing, and that concerns
+    // only who asks for it: anybody can make such a ref and take it away again.
+    const std::size_t headers = commit->succeeded() ? commit->out.find("\n\n") : std::string::npos;
+    if (headers != std::string::npos) ref.message = commit->out.substr(headers + 2);
     gone.push_back(std::move(ref));
   }
   return gone;

@@ -64,7 +64,8 @@ class RemoteRefs {
   // Refs that went when they should not have; they are remembered as they last were, until they are
   // seen again.
   [[nodiscard]] Done keep_gone(const std::vector<SeenRef>& gone);
-  [[nodiscard]] Result<std::vector<SeenRef>> gone();
+  // Those of these names; no names: all.
+  [[nodiscard]] Result<std::vector<SeenRef>> gone(const std::vector<std::string>& names = {});
   // Makes a commit without files that says `message`, and does not put it anywhere yet.
   [[nodiscard]] Result<std::string> write_commit(const std::vector<std::string>& parents,
                                                  const std::string& message, std::int64_t unix_ms);

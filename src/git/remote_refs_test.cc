@@ -196,6 +196,22 @@ TEST_F(Remote, HasManyRefsThatArePackedHereAndSeenAsBefore) {
   EXPECT_GE(two.most_below("r/"), kMany - 1);
 }
 
+TEST_F(Remote, ThatLostARefWhichWasNoCommitIsReadAllTheSame) {
+  const std::string empty_tree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+  RemoteRefs one = site_.refs("one");
+  ASSERT_TRUE(run_git(site_.remote(), {"update-ref", "refs/dibs/r/evil", empty_tree}));
+  ASSERT_TRUE(one.look({"refs/dibs/r/"}));
+  ASSERT_TRUE(run_git(site_.remote(), {"update-ref", "-d", "refs/dibs/r/evil"}));
+  const auto gone = one.look({"refs/dibs/r/"});
+  ASSERT_TRUE(gone);
+  ASSERT_TRUE(one.keep_gone(*gone));
+  const auto remembered = one.gone();
+  ASSERT_TRUE(remembered) << remembered.error().message;
+  ASSERT_EQ(remembered->size(), 1U);
+  EXPECT_EQ(remembered->front().message, "");
+  EXPECT_TRUE(one.gone({"refs/dibs/r/another"})->empty());
+}
+
 TEST_F(Remote, ThatIsGoneIsUnreachableAndNotEmpty) {
   RemoteRefs refs = site_.refs("one");
   move_tree(site_.remote(), site_.remote() + ".away");

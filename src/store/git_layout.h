@@ -36,6 +36,10 @@ struct Turn {
   bool fresh = false;  // the remote was looked at for it
 };
 
+// Anybody may put up a hundred thousand refs that say nothing; a terminal is told of the first few.
+inline constexpr std::size_t kUnreadNoticesMax = 10;
+[[nodiscard]] std::string more_unread(std::size_t count);
+
 // What the commit of a change says: the line that the local log would have for it.
 [[nodiscard]] Result<std::string> change_text(const LogLine& line, const Turn& turn);
 

@@ -115,9 +115,11 @@ Result<Sight> GitLockBranch::seen(const std::vector<Key>& keys) {
     // Never taken for free: whatever is there was put there by someone. It hides nothing else.
     Error error = unreadable(path, record.error().message);
     if (!keys.empty()) return fail(std::move(error));
-    notice_(error.message);
     passed_over_.push_back(path);
+    if (passed_over_.size() <= kUnreadNoticesMax) notice_(error.message);
   }
+  if (passed_over_.size() > kUnreadNoticesMax)
+    notice_(more_unread(passed_over_.size() - kUnreadNoticesMax));
   return sight;
 }
 

@@ -93,12 +93,13 @@ std::optional<std::pair<Key, Seen>> GitRefs::record_at(const SeenRef& ref) const
 }
 
 Result<Sight> GitRefs::seen(const std::vector<Key>& keys) {
-  Result<std::vector<SeenRef>> refs =
-      keys.empty() ? remote_.seen_below("r/") : remote_.seen(refs_of(keys));
+  const std::vector<std::string> names = refs_of(keys);
+  Result<std::vector<SeenRef>> refs = keys.empty() ? remote_.seen_below("r/") : remote_.seen(names);
   if (!refs) return fail(refs.error());
-  const Result<std::vector<SeenRef>> gone = remote_.gone();
+  const Result<std::vector<SeenRef>> gone = remote_.gone(names);
   if (!gone) return fail(gone.error());
   Sight sight;
+  std::size_t unread = 0;
   const auto take_in = [&](const SeenRef& ref, bool is_gone) -> Done {
     std::optional<std::pair<Key, Seen>> seen = record_at(ref);
     if (seen) {
@@ -109,7 +110,7 @@ Result<Sight> GitRefs::seen(const std::vector<Key>& keys) {
     }
     // Never taken for free: whatever stands there was put there by someone. It hides nothing else.
     if (!keys.empty()) return fail(unreadable(ref.name));
-    notice_(unreadable(ref.name).message);
+    if (++unread <= kUnreadNoticesMax) notice_(unreadable(ref.name).message);
     return {};
   };
   for (const SeenRef& ref : *refs) {
@@ -119,6 +120,7 @@ Result<Sight> GitRefs::seen(const std::vector<Key>& keys) {
     if (ref.name == ledger_ref()) continue;
     if (Done taken = take_in(ref, /*is_gone=*/true); !taken) return fail(taken.error());
   }
+  if (unread > kUnreadNoticesMax) notice_(more_unread(unread - kUnreadNoticesMax));
   return sight;
 }
 

@@ -41,6 +41,19 @@ class GitRefsLayout : public testing::Test {
   SeededRandom random_{7};
 };
 
+TEST_F(GitRefsLayout, AnUnreadableRefThatCameAndWentConcernsNobodyElse) {
+  const auto one = open("one");
+  written(*one, "item:1", "mine");
+  // Anybody may push such a thing, and take it away before anybody can look into it.
+  const std::string empty_tree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+  ASSERT_TRUE(run_git(site_.remote(), {"update-ref", "refs/dibs/r/item_3aevil", empty_tree}));
+  EXPECT_EQ(contents_of(*one)->size(), 1U);
+  ASSERT_TRUE(run_git(site_.remote(), {"update-ref", "-d", "refs/dibs/r/item_3aevil"}));
+  EXPECT_EQ(contents_of(*one)->size(), 1U);
+  written(*one, "item:2", "mine too");
+  EXPECT_FALSE(open("one")->read(Selection::of({Key{"item:evil"}}))) << "nobody knows what it was";
+}
+
 TEST_F(GitRefsLayout, ARefThatTheRemoteLosesStillCountsForWhoeverSawIt) {
   const auto one = open("one");
   const auto two = open("two");
