@@ -56,9 +56,10 @@ std::string listed_json(const verbs::ListedLease& entry) {
 void print_lease(Terminal& terminal, std::string_view what_happened, const HeldLease& held) {
   terminal.say(fmt::format("{} {} ({})", terminal.styled(Style::good, what_happened),
                            printable(held.resource.text), lasting(held.lease)));
-  terminal.say(fmt::format("  lease {}  fence {}  {} in {}", held.lease.id.text,
-                           held.lease.fence.value, held.lease.agent.text,
-                           held.lease.worktree.empty() ? "no worktree" : held.lease.worktree.text));
+  const WorktreeId& worktree = held.lease.worktree;
+  terminal.say(fmt::format("  lease {}  fence {}  {} in {}", printable(held.lease.id.text),
+                           held.lease.fence.value, printable(held.lease.agent.text),
+                           worktree.empty() ? "no worktree" : printable(worktree.text)));
 }
 
 void print_granted(Terminal& terminal, const Grants& grants) {
@@ -78,14 +79,15 @@ void print_listed(Terminal& terminal, const std::vector<verbs::ListedLease>& lea
   std::size_t agent_width = 5;
   for (const verbs::ListedLease& entry : leases) {
     resource_width = std::max(resource_width, printable(entry.resource.text).size());
-    agent_width = std::max(agent_width, entry.lease.agent.text.size());
+    agent_width = std::max(agent_width, printable(entry.lease.agent.text).size());
   }
   resource_width = std::min<std::size_t>(resource_width, 32);
+  agent_width = std::min<std::size_t>(agent_width, 32);
   for (const verbs::ListedLease& entry : leases) {
     terminal.say(fmt::format("{:<{}}  {:<{}}  {:<9}  fence {:<6}  {}",
-                             printable(entry.resource.text), resource_width, entry.lease.agent.text,
-                             agent_width, name_of(entry.lease.mode), entry.lease.fence.value,
-                             time_left(entry)));
+                             printable(entry.resource.text), resource_width,
+                             printable(entry.lease.agent.text), agent_width,
+                             name_of(entry.lease.mode), entry.lease.fence.value, time_left(entry)));
   }
 }
 
@@ -93,9 +95,9 @@ void print_event(Terminal& terminal, const PastEvent& past) {
   const Event& event = past.event;
   std::string line =
       fmt::format("{:>6}  {}  {:<11}  {}  {}", past.seq, rfc3339(past.unix_ms), name_of(event.op),
-                  printable(event.resource.text), event.agent.text);
-  if (event.to_agent) line += " → " + event.to_agent->text;
-  if (event.by) line += " by " + event.by->text;
+                  printable(event.resource.text), printable(event.agent.text));
+  if (event.to_agent) line += " → " + printable(event.to_agent->text);
+  if (event.by) line += " by " + printable(event.by->text);
   if (!event.reason.empty()) line += "  (" + printable(event.reason) + ")";
   terminal.say(line);
 }

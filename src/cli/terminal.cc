@@ -4,6 +4,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include "base/text.h"
@@ -18,6 +20,8 @@ bool write_all(std::FILE* stream, std::string_view text) {
   return std::fwrite(text.data(), 1, text.size(), stream) == text.size() &&
          std::fflush(stream) == 0;
 }
+
+constexpr std::string_view kPlainAgain = "\x1b[0m";
 
 std::string_view code_of(Style style) {
   switch (style) {
@@ -37,7 +41,45 @@ std::string_view code_of(Style style) {
 
 std::string colored(bool color, Style style, std::string_view text) {
   if (!color || style == Style::plain) return std::string(text);
-  return fmt::format("{}{}\x1b[0m", code_of(style), text);
+  return fmt::format("{}{}{}", code_of(style), text, kPlainAgain);
+}
+
+constexpr std::array kStyles{Style::strong, Style::good, Style::bad, Style::dim};
+bool is_ascii_line(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return (c >= ' ' && c <= '~') || c == '\n'; });
+}
+
+// How many bytes at the front are ours to send to a terminal as they are.
+std::size_t own_prefix(std::string_view text) {
+  if (text.front() == '\n' || text.front() == '\t') return 1;
+  if (text.starts_with(kPlainAgain)) return kPlainAgain.size();
+  for (const Style style : kStyles)
+    if (text.starts_with(code_of(style))) return code_of(style).size();
+  return 0;
+}
+
+// What others wrote, in records, files and answers of a remote, stands in what is said. Whoever
+// says it sees to it that it can be shown; this is for what was forgotten. Only our colours go
+// through.
+std::string safe(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const std::size_t own = own_prefix(text);
+    const std::optional<CodePoint> point = decode_utf8(text);
+    const std::size_t length = own > 0 ? own : (point ? point->length : 1);
+    const std::string_view next = text.substr(0, length);
+    shown += own > 0 ? std::string(next) : printable(next);
+    text.remove_prefix(length);
+  }
+  return shown;
+}
+
+// An error or a warning: safe, and not longer than anybody reads.
+std::string told(std::string_view message) {
+  constexpr std::size_t kToldMax = 4000;
+  if (message.size() <= kToldMax)
+    return is_ascii_line(message) ? std::string(message) : safe(message);
+  return safe(message.substr(0, kToldMax)) + "…";
 }
 
 }  // namespace
@@ -59,7 +101,11 @@ bool wants_color(std::string_view choice, int stream, bool no_color, std::string
 
 void Terminal::say(std::string_view line) {
   if (options_.json || options_.quiet) return;
-  out_ += line;
+  if (is_ascii_line(line)) {
+    out_ += line;
+  } else {
+    out_ += safe(line);
+  }
   out_ += '\n';
 }
 
@@ -81,10 +127,11 @@ void Terminal::warn(std::string_view message) {
   if (options_.quiet) return;
   flush();
   if (options_.json) {
-    write_all(stderr, JsonObject().add("schema_version", 1).add("warning", message).text() + "\n");
+    write_all(stderr,
+              JsonObject().add("schema_version", 1).add("warning", told(message)).text() + "\n");
   } else {
     write_all(stderr, fmt::format("{} {}\n", colored(options_.color_err, Style::strong, "warning:"),
-                                  message));
+                                  told(message)));
   }
 }
 
@@ -105,17 +152,18 @@ void Terminal::fail(const Error& error) {
     JsonObject inner;
     inner.add("code", name_of(error.kind))
         .add("exit", exit_code(error.kind))
-        .add("message", error.message);
-    if (!error.hint.empty()) inner.add("hint", error.hint);
+        .add("message", told(error.message));
+    if (!error.hint.empty()) inner.add("hint", told(error.hint));
     for (const ErrorField& field : error.fields) inner.add_raw(field.name, field.json);
     write_all(stderr,
               JsonObject().add("schema_version", 1).add_raw("error", inner.text()).text() + "\n");
     return;
   }
-  std::string text =
-      fmt::format("{} {}\n", colored(options_.color_err, Style::bad, "error:"), error.message);
+  std::string text = fmt::format("{} {}\n", colored(options_.color_err, Style::bad, "error:"),
+                                 told(error.message));
   if (!error.hint.empty())
-    text += fmt::format("{} {}\n", colored(options_.color_err, Style::strong, "hint:"), error.hint);
+    text += fmt::format("{} {}\n", colored(options_.color_err, Style::strong, "hint:"),
+                        told(error.hint));
   write_all(stderr, text);
 }
 

@@ -27,7 +27,8 @@ class Terminal {
   [[nodiscard]] bool json() const { return options_.json; }
   [[nodiscard]] bool quiet() const { return options_.quiet; }
 
-  // A line for a person; nothing with --json or --quiet. Foreign text in it must be printable().
+  // A line for a person; nothing with --json or --quiet. Foreign text in it must be printable();
+  // what is not, and is none of our colours, is escaped.
   void say(std::string_view line);
   // The reply for a machine; nothing without --json. `schema_version` is put in front.
   void reply(const JsonObject& fields);
