@@ -14,7 +14,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 
-from harness import HANG_SECS, Repo, add_case, case, check, main, sealed  # noqa: E402,F401  for the tables too
+from harness import DIBS, HANG_SECS, Repo, add_case, case, check, main, sealed  # noqa: E402,F401  for the tables too
 from remote import Clone, Remote  # noqa: E402
 
 EXIT_CODES = {0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 64}

@@ -3,9 +3,9 @@ are no places. Whoever reads it gets an error or the truth about the rest, and n
 
 import itertools
 import json
-import subprocess
 
-from hostile_site import HANG_SECS, HostileClone, add_case, case, check, run_tables, sealed, shared
+from hostile_objects import commit_saying, in_remote, tree_with
+from hostile_site import HostileClone, add_case, case, check, run_tables, sealed, shared
 
 NONCE = "00112233445566778899aabbccddeeff"
 ESCAPES = "\x1b]0;owned\x07\x1b[2J\u202e\u200b\x9b31m"
@@ -76,19 +76,6 @@ MESSAGES = {
 
 COMMANDS = [["claim", "list"], ["claim", "acquire", "{}"]]
 NUMBERS = itertools.count()
-
-
-def in_remote(site, *words, stdin=b""):
-    done = subprocess.run(["git", *words], cwd=site.remote.path, env=site.env, input=stdin, capture_output=True,
-                          timeout=HANG_SECS, check=True)
-    return done.stdout.decode().strip()
-
-
-def commit_saying(site, message, tree=None, parents=()):
-    tree = tree or in_remote(site, "mktree")
-    text = f"tree {tree}\n" + "".join(f"parent {parent}\n" for parent in parents)
-    text += "author x <x> 0 +0000\ncommitter x <x> 0 +0000\n\n"
-    return in_remote(site, "hash-object", "-t", "commit", "-w", "--literally", "--stdin", stdin=text.encode() + message)
 
 
 def with_record(make_object):
@@ -179,16 +166,6 @@ ITEM_FILES = {
     "globs that explode": ("100644", "00/evil-00000000.json",
                            json.dumps({"id": "evil-00000000", "title": "x", "files": ["{a,b}" * 12, "*" * 900]}).encode()),
 }
-
-
-def tree_with(site, mode, path, contents):
-    """Trees as git itself would refuse to make them."""
-    kind = in_remote(site, "hash-object", "-w", "--stdin", stdin=contents)
-    *folders, name = (path if isinstance(path, bytes) else path.encode()).split(b"/")
-    for part in [name, *reversed(folders)]:
-        entry = f"{mode} ".encode() + part + b"\0" + bytes.fromhex(kind)
-        kind, mode = in_remote(site, "hash-object", "-t", "tree", "-w", "--literally", "--stdin", stdin=entry), "40000"
-    return kind
 
 
 def with_items(mode, path, contents):

@@ -1,11 +1,13 @@
 """Escape sequences, letters that turn around, and bombs, in every text that another can write and this machine reads: the log, the
 items, other tools' files, settings, branches, commit messages, hooks' words. Shown escaped or refused, never obeyed."""
 
+import functools
 import json
 import os
 import resource
+import subprocess
 
-from hostile_site import ITEMS, WORK, HostileClone, HostileRepo, add_case, case, check, run_tables, sealed, shared
+from hostile_site import DIBS, ITEMS, WORK, HostileClone, HostileRepo, add_case, case, check, run_tables, sealed, shared
 
 ESCAPES = "\x1b]0;owned\x07\x1b[2J\u202e\u200b\x9b31m"
 IN_JSON = json.dumps(ESCAPES)[1:-1]
@@ -16,6 +18,13 @@ SHOWN_BY = [["claim", "list"], ["claim", "status"], ["claim", "history"], ["even
 
 def limited():
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MAX, MEMORY_MAX))
+
+
+@functools.cache
+def limit():
+    """None where the program cannot even start with it: sanitizers map terabytes that they never use."""
+    starts = subprocess.run([DIBS, "help"], preexec_fn=limited, capture_output=True, check=False).returncode == 0
+    return limited if starts else None
 
 
 # A member of a lease's record and of its event in the log, and what is there before.
@@ -69,7 +78,7 @@ BATCHES = {
 
 def batch_of(line):
     site = shared(HostileRepo)
-    reply = site.attack("item", "add", "--batch", "-", "--json", stdin=line, may_change=ITEMS, preexec_fn=limited)
+    reply = site.attack("item", "add", "--batch", "-", "--json", stdin=line, may_change=ITEMS, preexec_fn=limit())
     site.attack("item", "list", may_change=ITEMS)
     check.true(reply.code in (0, 8, 64, 1), f"{reply!r}")
 
@@ -121,7 +130,7 @@ def with_file(name, text):
         (site.root / name).parent.mkdir(exist_ok=True)
         (site.root / name).write_text(text)
         for words in WITH_FILES:
-            site.attack(*words, preexec_fn=limited)
+            site.attack(*words, preexec_fn=limit())
 
 
 for about, (file_name, contents) in FILES.items():
@@ -142,7 +151,7 @@ IMPORTS = {
 def imported(form, text):
     with HostileRepo() as site:
         (site.dir / "import").write_text(text)
-        site.attack("item", "import", "--from", form, str(site.dir / "import"), may_change=ITEMS, preexec_fn=limited)
+        site.attack("item", "import", "--from", form, str(site.dir / "import"), may_change=ITEMS, preexec_fn=limit())
         for words in (["item", "list"], ["ready"], ["item", "show", "bd-1"], ["graph"], ["blocked"]):
             site.attack(*words, may_change=ITEMS)
 
