@@ -33,6 +33,9 @@ class GitProgram {
     std::vector<std::string> settings = {};     // name=value, stronger than the user's own
     std::function<void(std::string& out)> heard = {};  // as in ProgramCall
     const FileLock* under = nullptr;  // ours, and git's until it ends, even if we are killed
+    // As in ProgramCall, where what comes from a remote can be no more than so much.
+    std::uint64_t most_file_bytes = 0;
+    std::uint64_t most_memory_bytes = 0;
   };
   // An error only when git could not be started; how it ended is the caller's to judge.
   [[nodiscard]] Result<ProgramEnd> run(const Call& call) const;

@@ -25,6 +25,9 @@ constexpr std::size_t kReadyFileMax = 64;
 constexpr std::size_t kGoneMax = 256;
 constexpr std::size_t kGoneFileMax = 128UL * 1024;
 constexpr std::size_t kLooseRefsMany = 64;
+// What a remote may send at once: a thousand times what years of claims come to.
+constexpr std::uint64_t kLookFileMax = 1ULL << 30U;
+constexpr std::uint64_t kLookMemoryMax = 2ULL << 30U;
 
 }  // namespace
 
@@ -36,6 +39,14 @@ GitProgram::Call RemoteRefs::call(std::vector<std::string> arguments) const {
 GitProgram::Call RemoteRefs::remote_call(std::vector<std::string> arguments) const {
   GitProgram::Call call = this->call(std::move(arguments));
   call.directory = place_of(place_.common_dir);
+  return call;
+}
+
+// Takes no more of what a remote says than it could have to say.
+GitProgram::Call RemoteRefs::look_call(std::vector<std::string> arguments) const {
+  GitProgram::Call call = remote_call(std::move(arguments));
+  call.most_file_bytes = kLookFileMax;
+  call.most_memory_bytes = kLookMemoryMax;
   return call;
 }
 
@@ -236,11 +247,24 @@ Done RemoteRefs::fetch(const std::vector<std::string>& names) {
   // With a star behind it, a ref that is not there is no error. It may match longer names too,
   // which does no harm.
   for (const std::string& name : names) arguments.push_back(fmt::format("+{0}*:{0}*", name));
-  const Result<ProgramEnd> end = git_.run(remote_call(arguments));
+  const Result<ProgramEnd> end = git_.run(look_call(arguments));
   if (!end) return fail(end.error());
-  if (!end->succeeded()) return fail(unreadable(*end));
+  if (!end->succeeded()) {
+    remove_unfinished();
+    return fail(unreadable(*end));
+  }
   pack_if_many(names);
   return {};
+}
+
+// What git had received of a pack when it ended: it would stay for good. Nobody else receives
+// anything here, as the store has its lock.
+void RemoteRefs::remove_unfinished() {
+  const std::string folder = place_.directory + "/objects/pack";
+  const Result<std::vector<std::string>> names = files_.list(folder);
+  if (!names) return;
+  for (const std::string& name : *names)
+    if (name.starts_with("tmp_")) (void)files_.remove(folder + "/" + name);
 }
 
 // Every later git here reads all refs, and each file of its own costs it some 15 µs. Only after
@@ -265,7 +289,7 @@ Result<std::map<std::string, std::string>> RemoteRefs::ask_remote(
     const std::vector<std::string>& names) {
   std::vector<std::string> arguments{"ls-remote", "--refs", "--", place_.remote};
   arguments.insert(arguments.end(), names.begin(), names.end());
-  const Result<ProgramEnd> end = git_.run(remote_call(std::move(arguments)));
+  const Result<ProgramEnd> end = git_.run(look_call(std::move(arguments)));
   if (!end) return fail(end.error());
   if (!end->succeeded()) return fail(unreadable(*end));
   std::map<std::string, std::string> found;

@@ -105,6 +105,8 @@ class RemoteRefs {
   [[nodiscard]] Result<std::vector<SeenRef>> ask_git(const std::vector<std::string>& names);
   [[nodiscard]] GitProgram::Call call(std::vector<std::string> arguments) const;
   [[nodiscard]] GitProgram::Call remote_call(std::vector<std::string> arguments) const;
+  [[nodiscard]] GitProgram::Call look_call(std::vector<std::string> arguments) const;
+  void remove_unfinished();
 
   FileSystem& files_;
   const GitProgram& git_;

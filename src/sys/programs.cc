@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +44,17 @@ void feed(Descriptor& fd, std::string_view& input) {
   if (put > 0) input.remove_prefix(static_cast<std::size_t>(put));
   const bool gone = put < 0 && errno != EAGAIN && errno != EINTR;  // it does not want more
   if (gone || input.empty()) fd = Descriptor();
+}
+
+// Those that it starts have the same bounds. It has begun by now, but to find its way takes it
+// longer than this.
+void bound(pid_t pid, const ProgramCall& call) {
+  const auto at_most = [&](__rlimit_resource resource, std::uint64_t bytes) {
+    const rlimit limit{.rlim_cur = bytes, .rlim_max = bytes};
+    if (bytes > 0) ::prlimit(pid, resource, &limit, nullptr);
+  };
+  at_most(RLIMIT_FSIZE, call.most_file_bytes);
+  at_most(RLIMIT_DATA, call.most_memory_bytes);
 }
 
 // Until both outputs end, or it is to be cut.
@@ -88,6 +100,7 @@ Result<ProgramEnd> PosixPrograms::run(const ProgramCall& call) {
                                    .err = err->write_end.get(),
                                    .kept_open = call.kept_open});
   if (!pid) return fail(pid.error());
+  bound(*pid, call);
   in->read_end = Descriptor();
   out->write_end = Descriptor();
   err->write_end = Descriptor();

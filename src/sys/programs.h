@@ -22,6 +22,9 @@ struct ProgramCall {
   // understood: for more than one wants to keep, and to understand while it works on.
   std::function<void(std::string& out)> heard = {};
   int kept_open = -1;  // a descriptor of ours that it has too, such as a lock's; -1: none
+  // Of any file that it, or what it starts, writes: whoever writes more is killed. 0: no bound.
+  std::uint64_t most_file_bytes = 0;
+  std::uint64_t most_memory_bytes = 0;  // of each of them, what it asks for; 0: no bound
 };
 
 struct ProgramEnd {

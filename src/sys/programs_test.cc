@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "base/text.h"
+#include "testing/temp_directory.h"
 
 namespace dibs {
 namespace {
@@ -81,6 +82,20 @@ TEST_F(ProgramsTest, AreCutWhenTheySayTooMuch) {
   const Result<ProgramEnd> end = sh("yes", {}, 60'000, 100'000);
   EXPECT_EQ(end->cut, ProgramEnd::Cut::said_too_much);
   EXPECT_LT(end->out.size(), 1'000'000U);
+}
+
+TEST_F(ProgramsTest, AreKilledWhenTheyWriteMoreThanTheyMay) {
+  const TempDirectory temp;
+  // Our end of its input closes only when all is set up.
+  const auto writing = [&](const std::string& bytes) {
+    return programs_.run({.command = {"sh", "-c", "cat; head -c " + bytes + " /dev/zero >file"},
+                          .directory = temp.path(),
+                          .environment = {"PATH=/usr/bin:/bin"},
+                          .most_file_bytes = 1000});
+  };
+  EXPECT_TRUE(writing("1000")->succeeded());
+  EXPECT_FALSE(writing("1001")->succeeded());
+  EXPECT_EQ(read_bytes(temp / "file").size(), 1000U);
 }
 
 TEST_F(ProgramsTest, AreHeardWhileTheyTalkAndNothingIsKept) {
