@@ -257,14 +257,15 @@ Done RemoteRefs::fetch(const std::vector<std::string>& names) {
   return {};
 }
 
-// What git had received of a pack when it ended: it would stay for good. Nobody else receives
-// anything here, as the store has its lock.
+// What git had received when it ended, as a pack or as one large object: it would stay for good.
+// Nobody else receives anything here, as the store has its lock.
 void RemoteRefs::remove_unfinished() {
-  const std::string folder = place_.directory + "/objects/pack";
-  const Result<std::vector<std::string>> names = files_.list(folder);
-  if (!names) return;
-  for (const std::string& name : *names)
-    if (name.starts_with("tmp_")) (void)files_.remove(folder + "/" + name);
+  for (const char* folder : {"/objects/", "/objects/pack/"}) {
+    const Result<std::vector<std::string>> names = files_.list(place_.directory + folder);
+    if (!names) continue;
+    for (const std::string& name : *names)
+      if (name.starts_with("tmp_")) (void)files_.remove(place_.directory + folder + name);
+  }
 }
 
 // Every later git here reads all refs, and each file of its own costs it some 15 µs. Only after

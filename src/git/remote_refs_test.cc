@@ -212,6 +212,16 @@ TEST_F(Remote, ThatLostARefWhichWasNoCommitIsReadAllTheSame) {
   EXPECT_TRUE(one.gone({"refs/dibs/r/another"})->empty());
 }
 
+TEST_F(Remote, ThatCannotBeReadLeavesNothingUnfinished) {
+  RemoteRefs refs = site_.refs("one");
+  const std::string objects = refs.place().directory + "/objects/";
+  for (const char* name : {"tmp_obj_a", "pack/tmp_pack_b"}) write_bytes(objects + name, "half");
+  remove_tree(site_.remote());
+  ASSERT_FALSE(refs.look({"refs/dibs/r/"}));
+  for (const char* name : {"tmp_obj_a", "pack/tmp_pack_b"})
+    EXPECT_FALSE(files_.status(objects + name)->has_value()) << name;
+}
+
 TEST_F(Remote, ThatIsGoneIsUnreachableAndNotEmpty) {
   RemoteRefs refs = site_.refs("one");
   move_tree(site_.remote(), site_.remote() + ".away");
