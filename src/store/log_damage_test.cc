@@ -268,6 +268,25 @@ TEST_F(ForeignLines, MayHaveTheirFieldsInAnotherOrder) {
 }
 
 // Salvage: every entry but the damaged one is kept, and fences go on above all that was seen.
+// Whoever searches for a key looks for it as we write it.
+TEST(LogLines, WithAKeyThatIsNoJsonAreRefusedHoweverTheyAreRead) {
+  const std::string begin = R"({"schema_version":1,"seq":1,"time":"2026-01-03T12:00:00Z",)"
+                            R"("nonce":"00112233445566778899aabbccddeeff","writes":[{"key":"item:)";
+  const std::string end = R"("}],"events":[])";
+  const auto read = [&](const std::string& middle) {
+    std::string line = begin + middle + end;
+    close_with_crc(line, 0);
+    return parse_writes(line);
+  };
+  EXPECT_TRUE(read(R"(1","value":"x)"));
+  EXPECT_FALSE(
+      read("\x11"
+           R"(","value":"x)"));
+  EXPECT_FALSE(
+      read("\xff"
+           R"(","value":"x)"));
+}
+
 TEST_F(Damage, IsSalvagedLosingTheDamagedEntryAlone) {
   const auto store = site_.open();
   for (const char* key : {"item:1", "item:2", "item:3", "item:4"})

@@ -141,12 +141,13 @@ class LineReader {
     rest_.remove_prefix(end);
     return text;
   }
-  // The text of a string without escapes.
+  // The text of a string without escapes, as we would write it: anything else is not what it says.
   [[nodiscard]] std::optional<std::string_view> plain_string() {
     const std::optional<std::string_view> text = value();
-    const bool plain = text && text->size() >= 2 && text->front() == '"' &&
-                       text->find('\\') == std::string_view::npos;
-    return plain ? std::optional(text->substr(1, text->size() - 2)) : std::nullopt;
+    if (!text || text->size() < 2 || text->front() != '"') return std::nullopt;
+    const std::string_view inner = text->substr(1, text->size() - 2);
+    const bool plain = plain_json_prefix(inner) == inner.size() || json_string(inner) == *text;
+    return plain ? std::optional(inner) : std::nullopt;
   }
 
  private:
@@ -164,7 +165,7 @@ std::optional<LoggedWrite> read_write(LineReader& reader) {
   }
   if (!key || !reader.skip(R"(,"value":)")) return std::nullopt;
   const auto value = reader.value();
-  if (!value || !reader.skip("}")) return std::nullopt;
+  if (!value || value->empty() || !reader.skip("}")) return std::nullopt;
   if (*value != "null") write.value = std::string(*value);
   return write;
 }

@@ -12,13 +12,15 @@ namespace {
 constexpr const char* kDirectory = "/dibs";
 constexpr const char* kIndex = "/dibs/claims.index.json";
 
-void check_tail(FakeDisk& disk, const Records& records) {
+void check_tail(FakeDisk& disk, const Records& records, std::string_view text) {
   const Result<std::unique_ptr<File>> file =
       disk.open("/dibs/claims.jsonl", Open::read, kPrivateFile);
   must(file && *file != nullptr, "the log is there");
   LogTail tail;
   must(tail.read(**file).has_value(), "a log that replays can be read");
   for (const auto& [key, record] : records) {
+    // A key that somebody wrote in other words than we would is found by replaying alone.
+    if (!contains(text, write_mark(key))) continue;
     const auto last = tail.last_write_of(key, {});
     must(last && last->has_value() && (*last)->record == record,
          "searching finds what replay does");
@@ -47,14 +49,15 @@ void try_input(std::string_view input) {
   FakeClock clock;
   FakeDisk disk(clock);
   disk.make_durable_directory(kDirectory);
-  disk.put("/dibs/claims.jsonl", sealed ? resealed(pieces.rest(), Chain::each_on_the_one_before)
-                                        : std::string(pieces.rest()));
+  const std::string text =
+      sealed ? resealed(pieces.rest(), Chain::each_on_the_one_before) : std::string(pieces.rest());
+  disk.put("/dibs/claims.jsonl", text);
   (void)read_history(disk, kDirectory, {});
   (void)salvage_log(disk, kDirectory);
   (void)mend_torn({}, pieces.rest());
   const Result<Replay> replay = replay_log(disk, kDirectory);
   if (!replay) return;
-  check_tail(disk, replay->records);
+  check_tail(disk, replay->records, text);
   check_index(disk, *replay);
 }
 
