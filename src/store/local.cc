@@ -284,7 +284,7 @@ Result<Outcome> LocalStore::commit(const Transaction& transaction) {
     }
     return Committed{Fence{tail_.end().seq}};
   }
-  rotate_if_long();
+  if (Done rotated = rotate_if_long(); !rotated) return fail(rotated.error());
   const std::string line = encode_line(tail_.end(), line_for(transaction, clock_.now().unix_ms));
   if (line.size() > kLogLineMax) {
     return fail(ErrorKind::refused,
@@ -304,20 +304,20 @@ Result<Outcome> LocalStore::commit(const Transaction& transaction) {
 
 // Under the claims lock. The index first: once the log has its number, only the index says where
 // the new one begins. Whatever fails leaves the log as it is, only longer than we like.
-void LocalStore::rotate_if_long() {
-  if (tail_.end().offset < limits_.segment_bytes) return;
+Done LocalStore::rotate_if_long() {
+  if (tail_.end().offset < limits_.segment_bytes) return {};
   (void)remove_leftovers();
   refresh_index(Patience::wait);
   const std::unique_ptr<ClaimsIndex> index = ClaimsIndex::open(files_, path(kIndexName));
-  if (!index || index->header().position != tail_.end()) return;
-  if (!files_.rename(path(kLogName), path(segment_name(segment_first_seq_)))) return;
+  if (!index || index->header().position != tail_.end()) return {};
+  if (!files_.rename(path(kLogName), path(segment_name(segment_first_seq_)))) return {};
   // On disk before the new log is: of two changes to one name, a power loss may keep the second
   // alone, and the closed segment would have no name at all.
   (void)files_.sync_directory(directory_);
   Result<std::unique_ptr<File>> log = files_.open(path(kLogName), Open::create_append, file_mode_);
   (void)files_.sync_directory(directory_);
   // From here the log is read afresh; if creating it failed, that finds out and says so.
-  (void)catch_up_locked(Purpose::write);
+  return catch_up_locked(Purpose::write);
 }
 
 void LocalStore::refresh_index(Patience patience) {

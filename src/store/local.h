@@ -104,7 +104,7 @@ class LocalStore final : public Store, public Upkeep {
   [[nodiscard]] Result<bool> complete_refs(const PendingLanding& landing);
   [[nodiscard]] Done finish_landing();
   [[nodiscard]] static Error not_flushed();
-  void rotate_if_long();
+  [[nodiscard]] Done rotate_if_long();
   void refresh_index(Patience patience);
   void restore_reserve();
   std::size_t remove_leftovers();  // temporary files of writers that died; how many there were

@@ -426,6 +426,22 @@ TEST(Rotation, AReaderInTheMiddleOfItSeesEverythingAcknowledged) {
   EXPECT_TRUE(seen->contains("item:1") && seen->contains("item:2"));
 }
 
+TEST(Rotation, ThatCannotMakeANewLogIsAnErrorAndTheNextCommitMakesIt) {
+  for (std::uint64_t nth = 1; nth <= 24; ++nth) {
+    LocalSite site(kTinyLimits);
+    const auto store = site.open();
+    while (site.log().size() < kTinyLimits.segment_bytes)
+      ASSERT_TRUE(is_committed(put(*store, site.random, "item:1", "held")));
+    site.disk.fail_from(nth, 1000);
+    const bool committed = is_committed(put(*store, site.random, "item:2", "held"));
+    site.disk.fail_from(1, 0);
+    const auto next = site.open();
+    EXPECT_TRUE(is_committed(put(*next, site.random, "item:3", "held"))) << nth;
+    EXPECT_TRUE(!committed || contents_of(*next)->contains("item:2")) << nth;
+    expect_log_and_store_agree(site, *next);
+  }
+}
+
 TEST(Repair, FindsNothingToDoInAHealthyStore) {
   LocalSite site(kTinyLimits);
   for (std::uint64_t i = 0; i < 20; ++i)
