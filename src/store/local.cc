@@ -242,7 +242,14 @@ Done LocalStore::append_or_undo(const std::string& line) {
   return appended;
 }
 
+// Whoever made the log may have died before its name was on disk, and with the name a power loss
+// takes all that was flushed to it. Only the first line can find it so.
+Done LocalStore::flush_name_of_new_log() {
+  return tail_.end().offset > 0 ? Done{} : files_.sync_directory(directory_);
+}
+
 Result<Outcome> LocalStore::append_durably(const std::string& line, bool gives_back) {
+  if (Done named = flush_name_of_new_log(); !named) return fail(named.error());
   Done appended = append_or_undo(line);
   if (!appended && gives_back) {
     if (Done freed = files_.remove(path(kReserveName)); freed) appended = append_or_undo(line);

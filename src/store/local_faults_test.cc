@@ -426,6 +426,20 @@ TEST(Rotation, AReaderInTheMiddleOfItSeesEverythingAcknowledged) {
   EXPECT_TRUE(seen->contains("item:1") && seen->contains("item:2"));
 }
 
+TEST(Rotation, ByOneThatDiesBeforeTheNewNameIsOnDiskLosesNothingOfTheNext) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    LocalSite site({.tail_bytes = 1}, seed);
+    ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:1", "held")));
+    ASSERT_TRUE(site.disk.rename(site.path("claims.jsonl"), site.path(segment_name(1))));
+    ASSERT_TRUE(site.disk.sync_directory(site.directory));
+    ASSERT_TRUE(site.disk.open(site.path("claims.jsonl"), Open::create_append, kPrivateFile));
+    site.limits = {};  // writing an index would flush the directory, too
+    ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:2", "held")));
+    site.disk.crash();
+    EXPECT_TRUE(contents_of(*site.open())->contains("item:2")) << seed;
+  }
+}
+
 TEST(Rotation, ThatCannotMakeANewLogIsAnErrorAndTheNextCommitMakesIt) {
   for (std::uint64_t nth = 1; nth <= 24; ++nth) {
     LocalSite site(kTinyLimits);
