@@ -133,8 +133,11 @@ Result<std::optional<Fence>> Ledger::look_for(const Transaction& transaction,
   for (const Write& write : transaction.writes) keys.push_back(write.key);
   const Result<View> view = store_.read(Selection::of(keys));
   if (!view) return fail(unknown);
-  for (const Record& record : view->records) {
-    if (record.nonce == transaction.nonce) return record.fence;
+  // What was only expected may have the nonce too, where a store writes it again as it was; its
+  // fence is an older one.
+  for (const Write& write : transaction.writes) {
+    const Record* record = view->find(write.key);
+    if (record != nullptr && record->nonce == transaction.nonce) return record->fence;
   }
   const bool untouched =
       std::ranges::all_of(transaction.expectations, [&](const Expectation& expected) {

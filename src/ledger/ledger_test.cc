@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <string>
 #include <variant>
 
@@ -32,7 +33,11 @@ class ScriptedStore final : public Store {
     ++reads;
     if (reads_left_ == 0) return fail(ErrorKind::unreachable, "no answer");
     if (reads_left_ > 0) --reads_left_;
-    return store_.read(selection);
+    Result<View> view = store_.read(selection);
+    for (Record& record : view->records) {
+      if (restated.contains(record.key)) record.nonce = restated.at(record.key);
+    }
+    return view;
   }
   Result<Outcome> commit(const Transaction& transaction) override {
     ++commits;
@@ -50,6 +55,8 @@ class ScriptedStore final : public Store {
 
   int reads = 0;
   int commits = 0;
+  // Records that a later change wrote again as they were: its nonce, and their own fence.
+  std::map<Key, Nonce> restated;
 
  private:
   MemoryStore store_;
@@ -200,6 +207,24 @@ TEST_F(LedgerTest, FindsOutThatAnUnknownCommitHappened) {
   EXPECT_EQ(settled->fence, Fence{1});
   EXPECT_EQ(store_.commits, 1);
   EXPECT_EQ(events_since(0).size(), 1U);
+}
+
+// A store on a git remote writes again what a change only expects.
+TEST_F(LedgerTest, TellsTheFenceOfAnUnknownCommitAndNotOfWhatItOnlyExpected) {
+  ASSERT_TRUE(take(request(who("a"))));
+  AcquireRequest both = request(who("a"));
+  both.resources.push_back({.kind = ResourceKind::item, .name = "2"});
+  both.new_ids.push_back(random_.lease_id(clock_.now().unix_ms));
+  store_.next_commit([&](const Transaction& transaction) -> Result<Outcome> {
+    (void)commit_for_real(transaction);
+    store_.restated[{"item:1"}] = transaction.nonce;
+    return OutcomeUnknown{"the line went dead"};
+  });
+  const auto settled =
+      ledger_.settle<Grants>(Selection::of({{"item:1"}, {"item:2"}}),
+                             [&](const Board& board) { return acquire(board, both); });
+  ASSERT_TRUE(settled);
+  EXPECT_EQ(settled->fence, Fence{2});
 }
 
 TEST_F(LedgerTest, TriesAgainWhenAnUnknownCommitDidNotHappen) {
