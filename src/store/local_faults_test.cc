@@ -338,6 +338,7 @@ class Interrupted final : public FileSystem {
     return disk_.lock(path, patience, mode);
   }
   Result<std::optional<std::string>> read_file(const std::string& path, std::size_t most) override {
+    interrupt(path);
     return disk_.read_file(path, most);
   }
   Done replace_file(const std::string& path, std::string_view text, unsigned mode) override {
@@ -424,6 +425,17 @@ TEST(Rotation, AReaderInTheMiddleOfItSeesEverythingAcknowledged) {
   const Result<Contents> seen = contents_of(reader);
   ASSERT_TRUE(seen) << seen.error().message;
   EXPECT_TRUE(seen->contains("item:1") && seen->contains("item:2"));
+}
+
+TEST(Rotation, HidesNothingFromWhoeverReadsHistoryMeanwhile) {
+  LocalSite site({.segment_bytes = 1'000'000, .tail_bytes = 1});
+  ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:1", "1")));
+  // It knows the names of the files, and the log is closed before it reads that.
+  Interrupted files(site.disk, "claims.jsonl", [&] { rotate_and_stop(site); });
+  const Result<std::vector<PastEvent>> events =
+      read_history(files, site.directory, {.resource = Key{"item:1"}});
+  ASSERT_TRUE(events) << events.error().message;
+  EXPECT_EQ(events->size(), 1U);
 }
 
 TEST(Rotation, ByOneThatDiesBeforeTheNewNameIsOnDiskLosesNothingOfTheNext) {

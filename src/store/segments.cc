@@ -17,6 +17,7 @@ namespace {
 constexpr std::string_view kSegmentPrefix = "claims-";
 constexpr std::string_view kSegmentSuffix = ".jsonl";
 constexpr std::size_t kLogFileMax = 1ULL << 30U;
+constexpr int kLooksMax = 8;
 
 std::optional<std::uint64_t> segment_number(std::string_view name) {
   if (!name.starts_with(kSegmentPrefix) || !name.ends_with(kSegmentSuffix)) return std::nullopt;
@@ -85,6 +86,25 @@ LineFault judge(std::string_view text, std::uint64_t seq, std::span<const std::u
     if (fault != LineFault::damaged) verdict = fault;
   }
   return verdict;
+}
+
+// What files of these names have, oldest event first.
+Result<std::vector<PastEvent>> history_in(FileSystem& files, const std::string& directory,
+                                          const std::vector<std::string>& names,
+                                          const HistoryQuery& query) {
+  std::vector<PastEvent> newest_first;
+  for (const std::string& name : names | std::views::reverse) {
+    const Result<std::string> contents = contents_of(files, directory + "/" + name);
+    if (!contents) return fail(contents.error());
+    std::vector<PastEvent> events = newest_in(*contents, query, query.newest - newest_first.size());
+    newest_first.insert(newest_first.end(), std::make_move_iterator(events.begin()),
+                        std::make_move_iterator(events.end()));
+    if (newest_first.size() >= query.newest) break;
+    if (first_seq_of(*contents, UINT64_MAX) <= query.since.seq + 1) break;
+  }
+  std::ranges::reverse(newest_first);
+  keep_newest(newest_first, query.newest);
+  return newest_first;
 }
 
 }  // namespace
@@ -157,20 +177,17 @@ Result<Replay> replay_log(FileSystem& files, const std::string& directory) {
 Result<std::vector<PastEvent>> read_history(FileSystem& files, const std::string& directory,
                                             const HistoryQuery& query) {
   Result<std::vector<std::string>> names = log_files(files, directory);
-  if (!names) return fail(names.error());
-  std::vector<PastEvent> newest_first;
-  for (const std::string& name : *names | std::views::reverse) {
-    const Result<std::string> contents = contents_of(files, directory + "/" + name);
-    if (!contents) return fail(contents.error());
-    std::vector<PastEvent> events = newest_in(*contents, query, query.newest - newest_first.size());
-    newest_first.insert(newest_first.end(), std::make_move_iterator(events.begin()),
-                        std::make_move_iterator(events.end()));
-    if (newest_first.size() >= query.newest) break;
-    if (first_seq_of(*contents, UINT64_MAX) <= query.since.seq + 1) break;
+  for (int look = 0; names && look < kLooksMax; ++look) {
+    Result<std::vector<PastEvent>> events = history_in(files, directory, *names, query);
+    if (!events) return events;
+    // A log that was closed meanwhile has another name, and the new one was read in its place.
+    Result<std::vector<std::string>> names_after = log_files(files, directory);
+    if (names_after && *names_after == *names) return events;
+    names = std::move(names_after);
   }
-  std::ranges::reverse(newest_first);
-  keep_newest(newest_first, query.newest);
-  return newest_first;
+  if (!names) return fail(names.error());
+  return fail(ErrorKind::contended, "the log grows faster than it can be read",
+              "run the command again");
 }
 
 Result<Salvage> salvage_log(FileSystem& files, const std::string& directory) {
