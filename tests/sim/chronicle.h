@@ -1,0 +1,51 @@
+// What really happened in a store, entry by entry, and how things stood in between. It is read from
+// where the store keeps its truth (the log on the disk, the refs of the remote), not through the
+// store, and an entry that the store lost again is taken out.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "model/lease.h"
+#include "model/line.h"
+#include "store/log_line.h"
+
+namespace dibs::sim {
+
+/// A record, and what it means.
+struct Kept {
+  Record record;
+  Holding holding;
+  Line line;
+};
+
+struct State {
+  std::map<Key, std::shared_ptr<const Kept>> kept;
+  std::map<Key, Fence> highest;  // of all leases that a resource ever had
+
+  [[nodiscard]] const Holding& holding(const Key& resource) const;
+  [[nodiscard]] const Line& line(const Key& resource) const;
+  [[nodiscard]] const Lease* lease(const LeaseId& id) const;
+};
+
+class Chronicle {
+ public:
+  Chronicle() : states_(1) {}
+
+  [[nodiscard]] std::size_t size() const { return entries_.size(); }
+  [[nodiscard]] const LogLine& entry(std::size_t i) const { return entries_[i]; }
+  // As it was before that entry; after the last one: as it is now.
+  [[nodiscard]] const State& before(std::size_t i) const { return states_[i]; }
+  [[nodiscard]] const State& now() const { return states_.back(); }
+
+  // An error when the entry makes no sense.
+  [[nodiscard]] Done add(LogLine entry);
+  void cut_to(std::size_t size);
+
+ private:
+  std::vector<LogLine> entries_;
+  std::vector<State> states_;
+};
+
+}  // namespace dibs::sim

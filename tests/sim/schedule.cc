@@ -1,0 +1,129 @@
+#include "schedule.h"
+
+#include <fmt/core.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace dibs::sim {
+
+namespace {
+constexpr std::size_t kStackBytes = 512UL * 1024;
+constexpr std::int64_t kTurnsMax = 5'000'000;
+constexpr std::int64_t kPassOneIn = 3;  // the turn is not always taken away: that costs time
+constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+}  // namespace
+
+struct Schedule::Fiber {
+  ucontext_t context{};
+  std::unique_ptr<char[]> stack;
+  std::function<void()> body;
+  const std::function<bool()>* until = nullptr;
+  std::int64_t wakes_ms = 0;
+  bool ended = false;
+};
+
+namespace {
+Schedule* g_entered = nullptr;  // makecontext passes no pointers
+}
+
+Schedule::Schedule(std::uint64_t seed) : dice_(seed), scheduler_(std::make_unique<Fiber>()) {}
+
+// A fiber that never ended is left as it is: nothing can unwind it.
+Schedule::~Schedule() {
+  for (std::unique_ptr<Fiber>& fiber : fibers_) {
+    if (!fiber->ended) (void)fiber.release();
+  }
+}
+
+void Schedule::enter() {
+  Schedule& schedule = *g_entered;
+  schedule.current_->body();
+  schedule.current_->ended = true;
+  schedule.yield();
+}
+
+void Schedule::start(std::function<void()> body) {
+  auto fiber = std::make_unique<Fiber>();
+  fiber->body = std::move(body);
+  fiber->stack.reset(new char[kStackBytes]);  // not set to zero: most of it is never touched
+  getcontext(&fiber->context);
+  fiber->context.uc_stack.ss_sp = fiber->stack.get();
+  fiber->context.uc_stack.ss_size = kStackBytes;
+  fiber->context.uc_link = nullptr;
+  fiber->wakes_ms = now_ms_;
+  makecontext(&fiber->context, &Schedule::enter, 0);
+  fibers_.push_back(std::move(fiber));
+}
+
+void Schedule::resume(Fiber& fiber) {
+  g_entered = this;
+  current_ = &fiber;
+  swapcontext(&scheduler_->context, &fiber.context);
+  current_ = nullptr;
+}
+
+void Schedule::yield() { swapcontext(&current_->context, &scheduler_->context); }
+
+std::vector<Schedule::Fiber*> Schedule::ready() {
+  std::vector<Fiber*> found;
+  for (const std::unique_ptr<Fiber>& fiber : fibers_) {
+    if (fiber->wakes_ms <= now_ms_ || (fiber->until != nullptr && (*fiber->until)()))
+      found.push_back(fiber.get());
+  }
+  return found;
+}
+
+bool Schedule::skip_to_the_next_wake_up() {
+  std::int64_t next = kNever;
+  for (const std::unique_ptr<Fiber>& fiber : fibers_) next = std::min(next, fiber->wakes_ms);
+  if (next == kNever) return false;
+  now_ms_ = std::max(now_ms_, next);
+  return true;
+}
+
+bool Schedule::run() {
+  for (std::int64_t turn = 0; turn < kTurnsMax; ++turn) {
+    std::erase_if(fibers_, [](const auto& fiber) { return fiber->ended; });
+    if (fibers_.empty()) return true;
+    const std::vector<Fiber*> able = ready();
+    if (!able.empty()) {
+      resume(*able[static_cast<std::size_t>(dice_.below(static_cast<std::int64_t>(able.size())))]);
+    } else if (!skip_to_the_next_wake_up()) {
+      return false;
+    }
+  }
+  return false;
+}
+
+void Schedule::pass() {
+  if (dice_.one_in(2)) ++now_ms_;
+  if (!dice_.one_in(kPassOneIn)) return;
+  current_->wakes_ms = now_ms_;
+  yield();
+}
+
+void Schedule::sleep_ms(std::int64_t ms) {
+  current_->wakes_ms = now_ms_ + std::max<std::int64_t>(ms, 0);
+  yield();
+}
+
+bool Schedule::wait(const std::function<bool()>& until, std::int64_t deadline_ms) {
+  if (until()) return true;
+  bool so = false;
+  const std::function<bool()> noted = [&] { return so = so || until(); };
+  current_->until = &noted;
+  current_->wakes_ms = std::max(deadline_ms, now_ms_);
+  yield();
+  current_->until = nullptr;
+  return so || until();
+}
+
+void Schedule::note(std::string_view text) {
+  const std::string line = fmt::format("{:>9} {}\n", now_ms_, text);
+  for (const char c : line) hash_ = (hash_ ^ static_cast<std::uint8_t>(c)) * 0x100000001b3U;
+  if (keeps_trace_) trace_ += line;
+}
+
+}  // namespace dibs::sim
