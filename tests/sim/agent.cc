@@ -10,8 +10,12 @@
 namespace dibs::sim {
 
 namespace {
-constexpr std::int64_t kThinkMostMs = 6'000;
 constexpr std::int64_t kComeBackMostMs = 20'000;
+
+/// What a ledger with a certain bug makes its nonces of.
+class NoRandom final : public Random {
+  void fill(std::span<std::uint8_t> bytes) override { std::ranges::fill(bytes, std::uint8_t{0}); }
+};
 }  // namespace
 
 Resource resource_number(std::int64_t number) {
@@ -37,9 +41,14 @@ void Agent::come_back() {
 
 void Agent::live(int commands) {
   for (int i = 0; i < commands && !world_.witness.broken(); ++i) {
-    if (!process_->alive()) come_back();
-    process_->sleep_ms(dice().below(kThinkMostMs));
-    if (process_->alive()) one_command();
+    const bool was_killed = !process_->alive();
+    if (was_killed) come_back();
+    process_->sleep_ms(dice().below(world_.think_most_ms));
+    if (was_killed && last_wanted_ && dice().chance(60)) {
+      acquire(*last_wanted_);  // perhaps it has it
+    } else if (process_->alive()) {
+      one_command();
+    }
     world_.look_around();
   }
   world_.witness.gives_up(who_.session);
@@ -49,7 +58,7 @@ void Agent::live(int commands) {
 
 void Agent::one_command() {
   const std::int64_t choice = dice().below(100);
-  if (choice < 24) return acquire();
+  if (choice < 24) return acquire(any_resource());
   if (choice < 38) return wait();
   if (choice < 50) return renew();
   if (choice < 56) return beat();
@@ -58,7 +67,8 @@ void Agent::one_command() {
   if (choice < 78) return evict();
   if (choice < 84) return upgrade();
   if (choice < 88) return downgrade();
-  if (choice < 92) return clean_up();
+  if (choice < 91) return clean_up();
+  if (choice < 93) return world_.site->tidy(*process_);
   return land();
 }
 
@@ -81,7 +91,10 @@ Agent::Heard<Reply> Agent::command(Asked& asked, const Selection& selection,
     return process_->alive() ? Heard<Reply>(fail(store.error())) : std::nullopt;
   }
   WatchedStore watched(*std::move(store), *process_, *world_.site, world_.witness, asked);
-  Ledger ledger(watched, process_->clock(), process_->random(), process_->machine());
+  NoRandom the_same;
+  Random& random =
+      world_.bug == Bug::the_same_nonce ? static_cast<Random&>(the_same) : process_->random();
+  Ledger ledger(watched, process_->clock(), random, process_->machine());
   const Spoiled by{.bug = world_.bug, .verb = asked.verb, .session = who_.session};
   auto settled = ledger.settle<Reply>(selection, [&](const Board& board) {
     if (by.bug == Bug::none) return rule(board);

@@ -41,7 +41,7 @@ class Agent {
   void note(const Asked& asked, const Error* error, const std::string& answer);
 
   void one_command();
-  void acquire();
+  void acquire(const Resource& resource);
   void acquire_one_by_one(const AcquireRequest& request);
   void wait();
   void renew();
@@ -54,7 +54,6 @@ class Agent {
   void downgrade();
   void clean_up();
   void land();
-  void tidy();
 
   // Standing in line (agent_waiting.cc).
   [[nodiscard]] bool join(Asked& asked, const WaitRequest& request);
@@ -76,6 +75,7 @@ class Agent {
   Claimant who_;
   std::unique_ptr<Process> process_;
   std::vector<HeldLease> held_;  // as far as it knows
+  std::optional<Resource> last_wanted_;
   std::optional<WaitId> has_its_turn_;
   std::int64_t its_turn_since_ms_ = 0;
 };

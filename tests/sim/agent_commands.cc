@@ -23,8 +23,9 @@ Selection for_acquire(const AcquireRequest& request) {
 
 }  // namespace
 
-void Agent::acquire() {
-  std::vector<Resource> resources{any_resource()};
+void Agent::acquire(const Resource& resource) {
+  last_wanted_ = resource;
+  std::vector<Resource> resources{resource};
   if (dice().chance(25)) resources.push_back(any_resource());
   if (resources.size() == 2 && resources[0] == resources[1]) resources.pop_back();
   AcquireRequest request = acquire_request(std::move(resources));

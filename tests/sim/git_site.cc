@@ -31,6 +31,7 @@ class GitGround final : public Site {
 
   Result<std::unique_ptr<Store>> open(Process& process) override;
   void catch_up(Witness& witness) override;
+  void tidy(Process& process) override;
   std::size_t in_sight(const Witness& witness) override {
     return under_way_.empty() ? witness.chronicle().size() : *under_way_.begin();
   }
@@ -187,6 +188,11 @@ Result<std::unique_ptr<Store>> GitGround::open(Process& process) {
   auto clone = std::make_unique<Clone>(*this, process);
   if (Done opened = clone->open(); !opened) return fail(opened.error());
   return clone;
+}
+
+void GitGround::tidy(Process& process) {
+  Clone clone(*this, process);
+  if (clone.open()) (void)clone.tidy();
 }
 
 // Of a change, what its refs that moved say.

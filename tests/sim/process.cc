@@ -17,8 +17,7 @@ Process::Process(Schedule& schedule, Host& host, Bug bug, Manner manner)
       pid_(host.start_process()),
       clock_(*this),
       files_(*this),
-      random_(bug == Bug::the_same_nonce || manner == Manner::only_looks ? 1
-                                                                         : schedule.dice().next()),
+      random_(manner == Manner::only_looks ? 1 : schedule.dice().next()),
       machine_(*this) {}
 
 Process::~Process() { kill(); }

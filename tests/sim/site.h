@@ -29,6 +29,8 @@ class Site {
   [[nodiscard]] virtual std::optional<std::string> target() { return std::nullopt; }
   // How the commit is called that lands in the name of a lease.
   [[nodiscard]] virtual std::string landing_commit(const LeaseId& lease) { return lease.text; }
+  // Puts away what old records left.
+  virtual void tidy(Process& /*process*/) {}
   // What a person would have to repair.
   [[nodiscard]] virtual std::vector<std::string> troubles() { return {}; }
 };

@@ -64,6 +64,16 @@ void keep_old_fences(Changes& changes, const Board& board) {
   });
 }
 
+void restore_modes(Changes& changes, const Board& board) {
+  rewrite_holdings(changes, [&](const Key& key, Holding& holding) {
+    for (Lease& lease : holding.leases) {
+      for (const Lease& before : board.seat(key).holding.leases) {
+        if (before.id == lease.id) lease.mode = before.mode;
+      }
+    }
+  });
+}
+
 }  // namespace
 
 Board spoiled_board(const Board& board, const Spoiled& by) {
@@ -106,6 +116,9 @@ Board spoiled_board(const Board& board, const Spoiled& by) {
 
 void spoil(Changes& changes, const Board& board, const Spoiled& by) {
   switch (by.bug) {
+    case Bug::shared_beside_exclusive:
+      restore_modes(changes, board);
+      break;
     case Bug::a_fence_is_used_twice:
       keep_old_fences(changes, board);
       break;

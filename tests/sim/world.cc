@@ -4,7 +4,9 @@ namespace dibs::sim {
 
 namespace {
 constexpr std::int64_t kCompareOneIn = 3;  // comparing every record costs more than anything else
-}
+constexpr std::int64_t kThinkMostMs = 6'000;
+constexpr std::int64_t kThinkLongMs = 600'000;  // what was put back long ago is put away
+}  // namespace
 
 World::World(std::uint64_t seed, Ground where, Bug planted)
     : ground(where),
@@ -14,6 +16,7 @@ World::World(std::uint64_t seed, Ground where, Bug planted)
       witness([this](const ProcessTie& process) { return is_gone(process); }) {
   const std::int64_t machines = ground == Ground::git ? schedule.dice().between(2, 3) : 1;
   for (int i = 0; i < machines; ++i) hosts.push_back(std::make_unique<Host>(schedule, weather, i));
+  think_most_ms = ground == Ground::git && schedule.dice().chance(20) ? kThinkLongMs : kThinkMostMs;
   site = make_site(ground, {.schedule = schedule, .hosts = hosts, .witness = witness, .bug = bug});
 }
 

@@ -29,6 +29,7 @@ struct World {
   Witness witness;
   std::unique_ptr<Site> site;
   int agents_at_work = 0;
+  std::int64_t think_most_ms = 0;  // between two commands of an agent
 };
 
 }  // namespace dibs::sim
