@@ -15,13 +15,13 @@ namespace {
 constexpr int kLooksMax = 8;
 
 // A remote moves the refs of one push one after the other, and a look in between sees some moved
-// and some not.
+// and some not. What is gone does not move any more.
 bool shows_half(const Sight& sight) {
   return std::ranges::any_of(sight, [&](const auto& entry) {
     const Seen& seen = entry.second;
     return std::ranges::any_of(seen.along_with, [&](const Key& key) {
       const auto other = sight.find(key);
-      return other != sight.end() && other->second.seq < seen.seq;
+      return other != sight.end() && !other->second.gone && other->second.seq < seen.seq;
     });
   });
 }

@@ -75,6 +75,20 @@ TEST_F(GitRefsLayout, ARefThatTheRemoteLosesStillCountsForWhoeverSawIt) {
   EXPECT_EQ(contents_of(*two)->at("item:1"), "renewed");
 }
 
+TEST_F(GitRefsLayout, ARefThatTheRemoteLosesDoesNotHideWhatMovedWithIt) {
+  const auto one = open("one");
+  const auto two = open("two");
+  written(*one, "item:2", "before");
+  EXPECT_EQ(contents_of(*two)->at("item:2"), "before");
+  Transaction both = writing(random_, "item:1", "both");
+  both.writes.push_back({.key = Key{"item:2"}, .value = "both"});
+  ASSERT_TRUE(is_committed(one->commit(both)));
+  ASSERT_TRUE(run_git(site_.remote(), {"update-ref", "-d", "refs/dibs/r/item_3a2"}));
+  const Result<View> view = two->read(Selection::of({Key{"item:1"}, Key{"item:2"}}));
+  ASSERT_TRUE(view) << view.error().message;
+  EXPECT_EQ(view->records.size(), 2U);
+}
+
 TEST_F(GitRefsLayout, NumbersGoOnWhenARemoteLosesEverything) {
   const auto store = open("one");
   written(*store, "item:1", "1");
