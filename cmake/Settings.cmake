@@ -81,7 +81,7 @@ endif()
 # The headers that most files include, read once for the code and once for the tests (DIBS_PRECOMPILE): a third less to
 # compile. Headers that make templates of their own in every file, as nlohmann's do, cost more here than they save.
 # Release is built without, so a file that forgets an include is found there.
-# dibs_precompile(TARGET code|tests)
+# dibs_precompile(TARGET code|tests|optimised)
 function(dibs_precompile target kind)
   if(NOT DIBS_PRECOMPILE)
     return()
@@ -96,6 +96,9 @@ function(dibs_precompile target kind)
     if(kind STREQUAL "tests")
       target_link_libraries(${once} PRIVATE GTest::gtest_main rapidcheck_gtest)
       list(APPEND headers <gtest/gtest.h>)
+    endif()
+    if(kind STREQUAL "optimised")
+      target_compile_options(${once} PRIVATE -O1)
     endif()
     target_precompile_headers(${once} PRIVATE ${headers})
   endif()
