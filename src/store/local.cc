@@ -242,6 +242,13 @@ Done LocalStore::append_or_undo(const std::string& line) {
   return appended;
 }
 
+// Not so when a part of a line stands there that could not be cut off: what is written after it
+// would be damage.
+bool LocalStore::ends_where_it_was_read() {
+  const Result<std::uint64_t> size = log_->size();
+  return size && *size == tail_.end().offset;
+}
+
 // Whoever made the log may have died before its name was on disk, and with the name a power loss
 // takes all that was flushed to it. Only the first line can find it so.
 Done LocalStore::flush_name_of_new_log() {
@@ -251,7 +258,7 @@ Done LocalStore::flush_name_of_new_log() {
 Result<Outcome> LocalStore::append_durably(const std::string& line, bool gives_back) {
   if (Done named = flush_name_of_new_log(); !named) return fail(named.error());
   Done appended = append_or_undo(line);
-  if (!appended && gives_back) {
+  if (!appended && gives_back && ends_where_it_was_read()) {
     if (Done freed = files_.remove(path(kReserveName)); freed) appended = append_or_undo(line);
   }
   if (!appended) return fail(appended.error());

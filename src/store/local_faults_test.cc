@@ -255,6 +255,21 @@ TEST(FullDisk, RefusesAClaimWithNothingHalfDone) {
   EXPECT_TRUE(is_committed(put(*store, site.random, "item:2", "2")));
 }
 
+TEST(FailingDisk, ThatKeepsHalfALineIsNotWrittenToAgain) {
+  for (std::uint64_t nth = 1; nth <= 6; ++nth) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      LocalSite site({}, seed);
+      ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:1", "held")));
+      site.disk.fail_from(nth, 2);  // the line, and then cutting it off again
+      (void)put(*site.open(), site.random, "item:1", std::nullopt);
+      site.disk.fail_from(1, 0);
+      const auto next = site.open();
+      EXPECT_TRUE(is_committed(put(*next, site.random, "item:2", "held"))) << nth << " " << seed;
+      expect_log_and_store_agree(site, *next);
+    }
+  }
+}
+
 TEST(FullDisk, StillReleasesFromTheReserve) {
   LocalSite site;
   const auto store = site.open();
