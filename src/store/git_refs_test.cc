@@ -1,11 +1,14 @@
 // What is particular to the store on a git remote: its ledger, and what it sees of others.
 #include "store/git_store.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "base/name_encoding.h"
 #include "base/text.h"
+#include "sys/posix_file_system.h"
 #include "testing/fake_clock.h"
 #include "testing/git_site.h"
 #include "testing/local_site.h"
@@ -98,6 +101,16 @@ TEST_F(GitRefsLayout, NumbersGoOnWhenARemoteLosesEverything) {
   for (const char* ref : {"refs/dibs/ledger"})
     ASSERT_TRUE(run_git(site_.remote(), {"update-ref", "-d", ref}));
   EXPECT_GT(written(*open("one"), "item:1", "2"), before);
+}
+
+TEST_F(GitRefsLayout, NumbersAreNotJoinedByOneThatCouldNotBeWrittenWhole) {
+  const auto store = open("one");
+  written(*store, "item:1", "1");
+  const std::string numbers = fmt::format("{}/.git/dibs/remotes/{}.git/dibs-highest",
+                                          site_.clone("one"), encode_name("origin:refs/dibs/"));
+  ASSERT_TRUE((*PosixFileSystem().open(numbers, Open::append, kPrivateFile))->append("9"));
+  const Fence next = written(*store, "item:1", "2");
+  EXPECT_EQ(written(*store, "item:1", "3").value, next.value + 1);
 }
 
 TEST_F(GitRefsLayout, PutsAwayWhatWasRemovedAWhileAgoAndNothingElse) {

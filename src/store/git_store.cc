@@ -349,7 +349,9 @@ std::uint64_t GitStore::highest_seen() {
 void GitStore::remember_highest(std::uint64_t seq) {
   if (seq <= highest_seen()) return;
   const std::string path = remote_->place().directory + "/dibs-highest";
-  const std::string line = std::to_string(seq) + "\n";
+  // On a line of its own whatever stands there: a number that could not be written whole and this
+  // one would be a far larger one together.
+  const std::string line = "\n" + std::to_string(seq) + "\n";
   const Result<std::unique_ptr<File>> file =
       files_.open(path, Open::create_append, place_.directory_mode & 0666U);
   if (!file || !*file) return;
