@@ -56,6 +56,10 @@ class Agent {
   void land();
 
   // Standing in line (agent_waiting.cc).
+  [[nodiscard]] WaitRequest wait_request(const AcquireRequest& request);
+  void stand_in_line(Asked& asked, const WaitRequest& waiting, AcquireRequest& request);
+  [[nodiscard]] bool take_or_stay(Asked& asked, const WaitRequest& waiting, AcquireRequest& request,
+                                  std::int64_t deadline_ms);
   [[nodiscard]] bool join(Asked& asked, const WaitRequest& request);
   [[nodiscard]] Heard<Grants> take_turn(Asked& asked, AcquireRequest& request);
   void leave(Asked& asked, const WaitRequest& request);

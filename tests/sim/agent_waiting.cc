@@ -59,14 +59,9 @@ Agent::Heard<Grants> Agent::take_turn(Asked& asked, AcquireRequest& request) {
   return heard;
 }
 
-void Agent::wait() {
-  std::vector<Resource> resources{any_resource()};
-  if (dice().chance(30)) resources.push_back(resource_number(std::stoll(resources[0].name) + 1));
-  std::ranges::sort(resources);
-  AcquireRequest request = acquire_request(resources);
-  request.ttl_secs = std::max(request.ttl_secs, kTtlLeastSecs);
+WaitRequest Agent::wait_request(const AcquireRequest& request) {
   WaitRequest waiting{.who = request.who,
-                      .resources = resources,
+                      .resources = request.resources,
                       .id = {process_->random().lease_id(host_.now().unix_ms).text},
                       .mode = request.mode,
                       .priority = static_cast<int>(dice().between(1, 3)),
@@ -74,26 +69,27 @@ void Agent::wait() {
                       .resolve = dice().chance(20) ? Resolve::evict : Resolve::tell,
                       .policy = request.policy};
   waiting.who.process = process_->tie();
+  return waiting;
+}
+
+void Agent::wait() {
+  std::vector<Resource> resources{any_resource()};
+  if (dice().chance(30)) resources.push_back(resource_number(std::stoll(resources[0].name) + 1));
+  std::ranges::sort(resources);
+  AcquireRequest request = acquire_request(resources);
+  request.ttl_secs = std::max(request.ttl_secs, kTtlLeastSecs);
+  const WaitRequest waiting = wait_request(request);
   Asked asked = asks("wait", resources);
   asked.place.id = waiting.id;
   asked.may_evict = waiting.resolve == Resolve::evict;
-  if (!join(asked, waiting)) return;
+  if (join(asked, waiting)) stand_in_line(asked, waiting, request);
+}
+
+void Agent::stand_in_line(Asked& asked, const WaitRequest& waiting, AcquireRequest& request) {
   const std::int64_t deadline_ms = world_.schedule.now_ms() + dice().below(kPatienceMostMs);
   std::int64_t sign_due_ms = world_.schedule.now_ms() + kSignEveryMs;
   for (int looks = 0; looks < kLooksMax && !world_.witness.broken(); ++looks) {
-    Asked turn = asked;
-    turn.verb = "turn";
-    turn.may_evict = false;
-    const Heard<Grants> heard = take_turn(turn, request);
-    asked.place = turn.place;
-    if (!heard) return;
-    if (*heard) {
-      believe((*heard)->reply);
-      if ((*heard)->reply.front().already_held) leave(asked, waiting);
-      return;
-    }
-    if ((*heard).error().kind != ErrorKind::held || world_.schedule.now_ms() >= deadline_ms)
-      return leave(asked, waiting);
+    if (!take_or_stay(asked, waiting, request, deadline_ms)) return;
     process_->sleep_ms(dice().below(kLookMostMs));
     if (!process_->alive()) return;
     if (world_.schedule.now_ms() < sign_due_ms) continue;
@@ -102,6 +98,26 @@ void Agent::wait() {
     beat();
     if (!process_->alive()) return;
   }
+}
+
+// False when it stands there no more, for one reason or another.
+bool Agent::take_or_stay(Asked& asked, const WaitRequest& waiting, AcquireRequest& request,
+                         std::int64_t deadline_ms) {
+  Asked turn = asked;
+  turn.verb = "turn";
+  turn.may_evict = false;
+  const Heard<Grants> heard = take_turn(turn, request);
+  asked.place = turn.place;
+  if (!heard) return false;
+  if (*heard) {
+    believe((*heard)->reply);
+    if ((*heard)->reply.front().already_held) leave(asked, waiting);
+    return false;
+  }
+  if ((*heard).error().kind == ErrorKind::held && world_.schedule.now_ms() < deadline_ms)
+    return true;
+  leave(asked, waiting);
+  return false;
 }
 
 }  // namespace dibs::sim

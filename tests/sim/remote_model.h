@@ -60,7 +60,15 @@ class GitModel final : public Programs {
   [[nodiscard]] Result<ProgramEnd> run(const ProgramCall& call) override;
 
  private:
-  struct Words;
+  /// A command line, taken apart.
+  struct Words {
+    std::string git_dir;
+    std::string command;
+    std::vector<std::string> options;
+    std::vector<std::string> others;
+
+    [[nodiscard]] bool has(std::string_view option) const;
+  };
   struct Push;
   [[nodiscard]] static Words words_of(const ProgramCall& call);
   [[nodiscard]] ProgramEnd init(const Words& words);
@@ -77,6 +85,9 @@ class GitModel final : public Programs {
   [[nodiscard]] bool take_in_object(const std::string& commit, const ProgramCall& call,
                                     const Words& words);
 
+  // One push (remote_push.cc).
+  [[nodiscard]] Result<Push> push_of(const Words& words, const ProgramCall& call);
+  [[nodiscard]] ProgramEnd send(Push& push, Connection::Mishap mishap);
   void judge(Push& push);
   void transact(Push& push);
   void move_all(Push& push);
