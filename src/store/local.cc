@@ -264,8 +264,9 @@ Result<Outcome> LocalStore::append_durably(const std::string& line, bool gives_b
   if (!appended) return fail(appended.error());
 
   if (Done synced = log_->sync(); !synced) {
-    // A second flush would say OK without having written, so the line is taken back instead.
-    if (log_->truncate(tail_.end().offset)) return fail(synced.error());
+    // A second flush would say OK without having written, so the line is taken back instead. Some
+    // of it may be on the disk: only when the cut is there too can it not come back with the power.
+    if (log_->truncate(tail_.end().offset) && log_->sync()) return fail(synced.error());
     flush_failed_ = true;
     return OutcomeUnknown{synced.error().message};
   }

@@ -255,6 +255,19 @@ TEST(FullDisk, RefusesAClaimWithNothingHalfDone) {
   EXPECT_TRUE(is_committed(put(*store, site.random, "item:2", "2")));
 }
 
+TEST(FailingDisk, WhatWasTakenBackDoesNotComeBackWithThePower) {
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    LocalSite site({}, seed);
+    ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:1", "held")));
+    site.disk.fail_at(2);  // the flush of the line
+    EXPECT_FALSE(put(*site.open(), site.random, "item:2", "held"));
+    site.disk.crash();
+    const auto next = site.open();
+    ASSERT_TRUE(is_committed(put(*next, site.random, "item:3", "held")));
+    EXPECT_EQ(contents_of(*next), (Contents{{"item:1", "held"}, {"item:3", "held"}})) << seed;
+  }
+}
+
 TEST(FailingDisk, ThatKeepsHalfALineIsNotWrittenToAgain) {
   for (std::uint64_t nth = 1; nth <= 6; ++nth) {
     for (std::uint64_t seed = 1; seed <= 10; ++seed) {
