@@ -56,7 +56,16 @@ void Agent::live(int commands) {
   --world_.agents_at_work;
 }
 
+// A clone that never looks around knows little of the others.
+void Agent::one_quiet_command() {
+  const std::int64_t choice = dice().below(100);
+  if (choice < 45) return acquire(any_resource());
+  if (choice < 85) return release();
+  return world_.site->tidy(*process_);
+}
+
 void Agent::one_command() {
+  if (world_.is_quiet) return one_quiet_command();
   const std::int64_t choice = dice().below(100);
   if (choice < 24) return acquire(any_resource());
   if (choice < 38) return wait();

@@ -41,6 +41,7 @@ class Agent {
   void note(const Asked& asked, const Error* error, const std::string& answer);
 
   void one_command();
+  void one_quiet_command();
   void acquire(const Resource& resource);
   void acquire_one_by_one(const AcquireRequest& request);
   void wait();

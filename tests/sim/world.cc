@@ -16,7 +16,9 @@ World::World(std::uint64_t seed, Ground where, Bug planted)
       witness([this](const ProcessTie& process) { return is_gone(process); }) {
   const std::int64_t machines = ground == Ground::git ? schedule.dice().between(2, 3) : 1;
   for (int i = 0; i < machines; ++i) hosts.push_back(std::make_unique<Host>(schedule, weather, i));
-  think_most_ms = ground == Ground::git && schedule.dice().chance(20) ? kThinkLongMs : kThinkMostMs;
+  const bool is_slow = ground == Ground::git && schedule.dice().chance(20);
+  think_most_ms = is_slow ? kThinkLongMs : kThinkMostMs;
+  is_quiet = is_slow && schedule.dice().chance(50);
   site = make_site(ground, {.schedule = schedule, .hosts = hosts, .witness = witness, .bug = bug});
 }
 

@@ -30,6 +30,7 @@ struct World {
   std::unique_ptr<Site> site;
   int agents_at_work = 0;
   std::int64_t think_most_ms = 0;  // between two commands of an agent
+  bool is_quiet = false;           // nobody looks at more than it needs
 };
 
 }  // namespace dibs::sim
