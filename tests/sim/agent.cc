@@ -22,7 +22,7 @@ Resource resource_number(std::int64_t number) {
   return {.kind = ResourceKind::item, .name = std::to_string(number % kResources)};
 }
 
-Agent::Agent(World& world, int number, Host& host) : world_(world), number_(number), host_(host) {
+Agent::Agent(World& world, int number, Host& host) : world_(world), host_(host) {
   const std::string name = fmt::format("agent:{}", number);
   who_ = {.agent = {name},
           .session = {name + "@wt"},

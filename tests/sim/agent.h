@@ -75,7 +75,6 @@ class Agent {
   [[nodiscard]] Dice& dice() { return world_.schedule.dice(); }
 
   World& world_;
-  int number_;
   Host& host_;
   Claimant who_;
   std::unique_ptr<Process> process_;

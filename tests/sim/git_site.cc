@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kUsualMs = 200;
 constexpr std::int64_t kSlowMostMs = 150'000;
-constexpr std::int64_t kOutageMostMs = 60'000;
+constexpr std::int64_t kOutageMostMs = 30'000;
 const std::string kPrefix = "refs/dibs/";
 
 GitStorePlace place() {
@@ -44,11 +44,12 @@ class GitGround final : public Site {
 
  private:
   friend class Clone;
+  friend class Wire;
   void moved(const std::vector<RefMove>& moves);
 
-  Schedule& schedule_;
   Witness& witness_;
   RemoteModel remote_;
+  std::int64_t silent_until_ms_ = 0;  // nobody gets an answer before
   std::map<std::string, LeaseId> landings_;
   std::vector<LogLine> news_;
   std::map<std::string, std::size_t> begun_;
@@ -67,10 +68,10 @@ class Undisturbed final : public Connection {
 /// with its machine.
 class Wire final : public Connection {
  public:
-  Wire(Process& process, RemoteModel& remote)
+  Wire(Process& process, GitGround& site)
       : schedule_(process.schedule()),
         host_(process.host()),
-        remote_(remote),
+        site_(site),
         boot_(host_.boot()),
         began_ms_(schedule_.now_ms()) {}
 
@@ -86,7 +87,7 @@ class Wire final : public Connection {
  private:
   Schedule& schedule_;
   Host& host_;
-  RemoteModel& remote_;
+  GitGround& site_;
   BootId boot_;
   std::int64_t began_ms_;
 };
@@ -94,10 +95,15 @@ class Wire final : public Connection {
 Connection::Mishap Wire::mishap() {
   Dice& dice = schedule_.dice();
   // Somebody looks after the server, too.
-  if (dice.one_in(4)) remote_.stale_locks.clear();
+  if (dice.one_in(4)) site_.remote_.stale_locks.clear();
+  const bool fair = host_.weather().remote_fault_one_in == 0;
+  if (!fair && schedule_.now_ms() < site_.silent_until_ms_) return Mishap::no_answer;
   if (!dice.one_in(host_.weather().remote_fault_one_in)) return Mishap::none;
   constexpr std::array kAll{Mishap::no_answer, Mishap::server_dies, Mishap::reply_is_lost};
-  return kAll[static_cast<std::size_t>(dice.below(kAll.size()))];
+  const Mishap mishap = kAll[static_cast<std::size_t>(dice.below(kAll.size()))];
+  if (mishap == Mishap::no_answer)
+    site_.silent_until_ms_ = schedule_.now_ms() + dice.below(kOutageMostMs);
+  return mishap;
 }
 
 /// The store as one process has it.
@@ -105,7 +111,7 @@ class Clone final : public Store {
  public:
   Clone(GitGround& site, Process& process)
       : process_(process),
-        wire_(process, site.remote_),
+        wire_(process, site),
         model_(process.host().disk(), site.remote_, wire_),
         spoiled_(model_, process.bug()),
         git_(*this->gate(), [] { return std::vector<std::string>{}; }) {}
@@ -159,7 +165,7 @@ class Clone final : public Store {
   std::unique_ptr<GitStore> store_;
 };
 
-GitGround::GitGround(const SiteParts& parts) : schedule_(parts.schedule), witness_(parts.witness) {
+GitGround::GitGround(const SiteParts& parts) : witness_(parts.witness) {
   Undisturbed undisturbed;
   remote_.refs[kTarget] = sha1_hex("start");
   for (const std::unique_ptr<Host>& host : parts.hosts) {

@@ -30,7 +30,6 @@ class LocalGround final : public Site {
   [[nodiscard]] std::string whole_log();
   [[nodiscard]] FakeDisk& disk() { return host_.disk(); }
 
-  Schedule& schedule_;
   Host& host_;
   Witness& witness_;
   Process outside_;
@@ -80,8 +79,7 @@ class SteppedRefs final : public LocalRefs {
 };
 
 LocalGround::LocalGround(const SiteParts& parts)
-    : schedule_(parts.schedule),
-      host_(*parts.hosts.front()),
+    : host_(*parts.hosts.front()),
       witness_(parts.witness),
       outside_(parts.schedule, host_, Bug::none, Process::Manner::only_looks) {
   disk().make_durable_directory("/repo/.git");

@@ -20,8 +20,7 @@ class HostClock final : public Clock {
 
 class MemorySite final : public Site {
  public:
-  explicit MemorySite(const SiteParts& parts)
-      : schedule_(parts.schedule), clock_(*parts.hosts.front()), store_(clock_) {}
+  explicit MemorySite(const SiteParts& parts) : clock_(*parts.hosts.front()), store_(clock_) {}
 
   Result<std::unique_ptr<Store>> open(Process& process) override;
   void catch_up(Witness& witness) override {
@@ -34,7 +33,6 @@ class MemorySite final : public Site {
 
  private:
   friend class Opened;
-  Schedule& schedule_;
   HostClock clock_;
   MemoryStore store_;
   std::vector<LogLine> news_;

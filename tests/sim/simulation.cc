@@ -66,8 +66,7 @@ Verdict simulate(const Plan& plan) {
     agents.push_back(std::make_unique<Agent>(world, i, host));
     const auto commands =
         static_cast<int>(world.schedule.dice().between(kCommandsLeast, kCommandsMost));
-    world.schedule.start(
-        [&world, agent = agents.back().get(), commands] { agent->live(commands); });
+    world.schedule.start([agent = agents.back().get(), commands] { agent->live(commands); });
   }
   world.schedule.start([&world] { live_through(world); });
   if (!world.schedule.run()) world.witness.accuse("I15", "nobody gets on any more");
