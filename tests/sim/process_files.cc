@@ -37,13 +37,15 @@ class ProcessFiles::OpenFile final : public File {
     return process_.bug() == Bug::a_failed_write_is_passed_over ? Done{} : done;
   }
   Done truncate(std::uint64_t size) override {
-    if (!files_.step_of_change()) return dead();
+    // One that refuses to flush and then to cut promises nothing (docs/guarantees.md).
+    if (!(flush_failed_ ? process_.step() : files_.step_of_change())) return dead();
     return process_.bug() == Bug::a_torn_end_stays ? Done{} : file_->truncate(size);
   }
   Done sync() override {
     if (!files_.step_of_change()) return dead();
     if (process_.bug() == Bug::no_flush) return {};
     Done done = file_->sync();
+    flush_failed_ = !done;
     return !done && process_.bug() == Bug::a_failed_flush_is_repeated ? file_->sync() : done;
   }
   Result<std::uint64_t> size() override {
@@ -55,6 +57,7 @@ class ProcessFiles::OpenFile final : public File {
   ProcessFiles& files_;
   Process& process_;
   std::unique_ptr<File> file_;
+  bool flush_failed_ = false;
 };
 
 class ProcessFiles::Watch final : public DirectoryWatch {
