@@ -65,11 +65,11 @@ TEST(PlantedBugs, One) {
   if (name == nullptr) GTEST_SKIP() << "no DIBS_SIM_BUG";
   const auto* planted = std::ranges::find(kPlantedBugs, name, &PlantedBug::name);
   ASSERT_NE(planted, kPlantedBugs.end());
-  const Verdict verdict = simulate({.seed = find(*planted).seed,
-                                    .ground = planted->ground,
-                                    .bug = planted->bug,
-                                    .keeps_trace = true});
-  fmt::print("{}", verdict.trace);
+  const Find found = find(*planted);
+  ASSERT_NE(found.seed, 0U) << "not found";
+  const Verdict verdict = simulate(
+      {.seed = found.seed, .ground = planted->ground, .bug = planted->bug, .keeps_trace = true});
+  fmt::print("{}seed {}, {}\n", verdict.trace, found.seed, found.invariant);
   EXPECT_TRUE(verdict.broken);
 }
 
