@@ -57,7 +57,7 @@ void Witness::cut_to(std::size_t size) {
 
 void Witness::told(const Asked& asked, const std::optional<Fence>& fence, const Grants& given) {
   std::optional<Nonce> found;
-  for (std::size_t i = asked.since; i < chronicle_.size(); ++i) {
+  for (std::size_t i = 0; i < chronicle_.size(); ++i) {
     const LogLine& entry = chronicle_.entry(i);
     const bool own = std::ranges::find(asked.nonces, entry.nonce) != asked.nonces.end();
     if (fence && own && entry.seq == fence->value) found = entry.nonce;
