@@ -107,9 +107,14 @@ void Agent::release_again(const Resource& resource) {
   if (!store) return;
   const Result<History> history = (*store)->history({.resource = resource.key()});
   if (!history || !process_->alive()) return;
-  const PastEvent* done = own_release(history->events, claimant(), resource);
-  // Others may have written since, but nobody can have written for this session.
-  if (done == nullptr) world_.witness.accuse("I7", "a release is not remembered");
+  if (own_release(history->events, claimant(), resource) != nullptr) return;
+  // Somebody may have handed it to this session since, and it was lost again.
+  const Chronicle& chronicle = world_.witness.chronicle();
+  for (std::size_t i = asked.since; i <= chronicle.size(); ++i) {
+    const std::vector<Lease>& leases = chronicle.before(i).holding(resource.key()).leases;
+    if (std::ranges::find(leases, who_.session, &Lease::session) != leases.end()) return;
+  }
+  world_.witness.accuse("I7", "a release is not remembered");
 }
 
 void Agent::transfer() {
