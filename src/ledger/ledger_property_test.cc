@@ -328,7 +328,13 @@ class Twins {
     // Nothing needs a hand: readers pass over a torn end, and the next writer cuts or completes it.
     // Only then is it settled whether a change that nobody was told about has happened.
     RC_ASSERT(contents_of(*local_.store).has_value());
-    RC_ASSERT(local_.store->commit({.nonce = local_.random.nonce()}).has_value());
+    // A writer that comes too late settles it, and writes nothing else.
+    const Transaction too_late{.nonce = local_.random.nonce(),
+                               .expectations = {{.key = {"item:nobody"}, .version = Version{1}}},
+                               .writes = {{.key = {"item:nobody"}, .value = std::nullopt}},
+                               .events = {}};
+    const Result<Outcome> outcome = site_.open()->commit(too_late);
+    RC_ASSERT(outcome && std::holds_alternative<LostRace>(*outcome));
   }
 
   static std::uint64_t cursor(Store& store) { return store.read(Selection{}).value().cursor.seq; }
