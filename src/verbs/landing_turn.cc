@@ -20,10 +20,9 @@ LandingTurn LandingTurn::wait_for(Workspace& workspace, const Landable* offered)
   LandingTurn turn(workspace, directory ? *directory : std::string());
   if (!directory || turn.take()) return turn;
   if (offered != nullptr) turn.offer(*offered);
-  for (int look = 0; look < kLooksMax && !turn.take(); ++look) {
+  for (int look = 0; look < kLooksMax && !turn.take() && !turn.is_offer_gone(); ++look)
     workspace.system().clock.sleep_ms(kPauseMs);
-    if ((turn.taken_along_ = turn.is_offer_gone())) break;
-  }
+  turn.taken_along_ = turn.is_offer_gone();
   turn.withdraw();
   return turn;
 }
