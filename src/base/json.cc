@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -23,8 +24,30 @@ void append_escaped(std::string& out, char32_t point) {
 }
 }  // namespace
 
+namespace {
+
+// Whether all of eight bytes are plain. For each byte, the top bit of one of these is set if it is
+// not: tricks that are exact about "any", if not about "which".
+bool are_plain(std::uint64_t bytes) {
+  constexpr std::uint64_t kEach = 0x0101010101010101;
+  constexpr std::uint64_t kTop = 0x80 * kEach;
+  const auto any_is = [&](std::uint64_t byte) {
+    const std::uint64_t other = bytes ^ (byte * kEach);
+    return (other - kEach) & ~other;
+  };
+  const std::uint64_t below_space = (bytes - 0x20 * kEach) & ~bytes;
+  return ((bytes | below_space | any_is('"') | any_is('\\') | any_is(0x7f)) & kTop) == 0;
+}
+
+}  // namespace
+
 std::size_t plain_json_prefix(std::string_view text) {
   std::size_t length = 0;
+  std::uint64_t bytes = 0;
+  for (; length + sizeof bytes <= text.size(); length += sizeof bytes) {
+    std::memcpy(&bytes, text.data() + length, sizeof bytes);
+    if (!are_plain(bytes)) break;
+  }
   while (length < text.size()) {
     const auto c = static_cast<unsigned char>(text[length]);
     if (c < 0x20 || c >= 0x7f || c == '"' || c == '\\') break;

@@ -151,6 +151,17 @@ TEST(ParseJson, UnderstandsEveryEscapeAndEveryKindOfNumber) {
     EXPECT_FALSE(parse_json(bad)) << bad;
 }
 
+TEST(PlainJsonPrefix, EndsAtTheFirstByteThatIsNotPlainWhereverThatIs) {
+  for (int byte = 0; byte < 256; ++byte) {
+    const bool plain = byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+    for (std::size_t at = 0; at < 20; ++at) {
+      std::string text(20, 'a');
+      text[at] = static_cast<char>(byte);
+      EXPECT_EQ(plain_json_prefix(text), plain ? text.size() : at) << byte << " at " << at;
+    }
+  }
+}
+
 TEST(ParseJson, NeverFallsOverOnAnyBytes) {
   EXPECT_PROPERTY(500, 60, [] {
     const auto text = *rc::gen::container<std::string>(rc::gen::oneOf(

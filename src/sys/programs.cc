@@ -12,6 +12,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <memory>
+#include <span>
 #include <utility>
 
 #include "base/text.h"
@@ -29,10 +31,24 @@ std::int64_t monotonic_ms() {
 
 void set_nonblocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
+constexpr std::size_t kChunkBytes = 64UL * 1024;  // what a pipe holds
+constexpr int kStreamBytes = 1024 * 1024;         // and one that much is heard from
+
+/// Where what is read goes first; too large to be cleared every time.
+class Chunk {
+ public:
+  explicit Chunk(std::size_t bytes)
+      : bytes_(std::make_unique_for_overwrite<char[]>(bytes)), size_(bytes) {}
+  [[nodiscard]] std::span<char> span() const { return {bytes_.get(), size_}; }
+
+ private:
+  std::unique_ptr<char[]> bytes_;
+  std::size_t size_;
+};
+
 // Reads once, so that one who never stops is noticed between two reads; closes the descriptor at
 // its end.
-void drain(Descriptor& fd, std::string& into) {
-  std::array<char, 64UL * 1024> buffer{};
+void drain(Descriptor& fd, std::span<char> buffer, std::string& into) {
   const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
   if (got > 0) into.append(buffer.data(), static_cast<std::size_t>(got));
   const bool later = got < 0 && (errno == EINTR || errno == EAGAIN);
@@ -64,6 +80,9 @@ ProgramEnd::Cut converse(const ProgramCall& call, Descriptor in, Descriptor out,
   std::string_view input = call.input;
   for (const Descriptor* fd : {&in, &out, &err}) set_nonblocking(fd->get());
   if (input.empty()) in = Descriptor();
+  const Chunk chunk(call.heard ? kStreamBytes : kChunkBytes);
+  // The fewer turns the two take, the better; where it is not allowed, so be it.
+  if (call.heard) ::fcntl(out.get(), F_SETPIPE_SZ, kStreamBytes);
   while (out.is_open() || err.is_open()) {
     const std::int64_t left_ms = deadline_ms - monotonic_ms();
     if (left_ms <= 0) return ProgramEnd::Cut::timed_out;
@@ -75,9 +94,9 @@ ProgramEnd::Cut converse(const ProgramCall& call, Descriptor in, Descriptor out,
                              static_cast<int>(std::min<std::int64_t>(left_ms, 60'000)));
     if (ready <= 0) continue;
     if (polled[0].revents != 0) feed(in, input);
-    if (polled[1].revents != 0) drain(out, end.out);
+    if (polled[1].revents != 0) drain(out, chunk.span(), end.out);
     if (polled[1].revents != 0 && call.heard) call.heard(end.out);
-    if (polled[2].revents != 0) drain(err, end.err);
+    if (polled[2].revents != 0) drain(err, chunk.span(), end.err);
     if (std::max(end.out.size(), end.err.size()) > call.most_output)
       return ProgramEnd::Cut::said_too_much;
   }
