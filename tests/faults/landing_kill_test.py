@@ -12,7 +12,7 @@ from landing_kill import RemoteStage, kill_dibs, kill_git
 from harness import DIBS, add_case, case, check, main, wait_until
 from landing_site import LocalSite
 
-EVERY = 40  # of some 1,200 system calls
+EVERY = 80  # of some 1,200 system calls
 GIT_EVERY = 6  # of some 40
 
 add_case("dibs is killed, and its git goes on", lambda: kill_dibs(EVERY, together=False))
@@ -20,8 +20,8 @@ add_case("dibs is killed, and its git with it", lambda: kill_dibs(EVERY, togethe
 add_case("the git that moves the target is killed", lambda: kill_git(GIT_EVERY, dibs_too=False))
 add_case("the git that moves the target is killed, and dibs with it", lambda: kill_git(GIT_EVERY, dibs_too=True))
 
-add_case("on a remote: dibs is killed, and its git goes on", lambda: kill_dibs(4 * EVERY, together=False, stage=RemoteStage))
-add_case("on a remote: dibs is killed, and its git with it", lambda: kill_dibs(4 * EVERY, together=True, stage=RemoteStage))
+add_case("on a remote: dibs is killed, and its git goes on", lambda: kill_dibs(2 * EVERY, together=False, stage=RemoteStage))
+add_case("on a remote: dibs is killed, and its git with it", lambda: kill_dibs(2 * EVERY, together=True, stage=RemoteStage))
 
 SLOW_SECS = 3
 
