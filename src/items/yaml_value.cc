@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace dibs {
 
@@ -17,20 +18,6 @@ constexpr const char* kNoEnd = "a quote or a list does not end";
 constexpr const char* kAfterEnd = "a value goes on after its end";
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
-void append_code_point(std::string& out, char32_t point) {
-  const auto byte = [](char32_t bits) { return static_cast<char>(bits); };
-  const auto following = [&](unsigned shift) { return byte(0x80U | (point >> shift & 0x3fU)); };
-  if (point < 0x80) {
-    out += byte(point);
-  } else if (point < 0x800) {
-    out += {byte(0xc0U | point >> 6U), following(0)};
-  } else if (point < 0x10000) {
-    out += {byte(0xe0U | point >> 12U), following(6), following(0)};
-  } else {
-    out += {byte(0xf0U | point >> 18U), following(12), following(6), following(0)};
-  }
-}
 
 /// Goes through the text once, from the value's first byte on.
 class Reader {
@@ -255,7 +242,7 @@ class Reader {
       point = point << 4U | static_cast<char32_t>(digit);
     }
     if (point > 0x10ffff || (point >= 0xd800 && point <= 0xdfff)) return false;
-    append_code_point(out, point);
+    append_utf8(out, point);
     return true;
   }
 
