@@ -44,9 +44,10 @@ constexpr std::array<std::string_view, 1> kNotYet{"--files"};
 
 Error unknown_option(const std::string& name, const Command& command) {
   if (command.name == "claim acquire" && std::ranges::find(kNotYet, name) != kNotYet.end()) {
-    return {.kind = ErrorKind::usage,
-            .message = fmt::format("{} is not available in this version", name),
-            .hint = "leave it out; name files on the item instead: dibs item update ID --files GLOB"};
+    return {
+        .kind = ErrorKind::usage,
+        .message = fmt::format("{} is not available in this version", name),
+        .hint = "leave it out; name files on the item instead: dibs item update ID --files GLOB"};
   }
   std::vector<std::string_view> known;
   for (const std::span<const Option> options : {command.options, global_options()}) {

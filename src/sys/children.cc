@@ -147,9 +147,9 @@ void Children::read_signals(std::vector<ChildNews>& news) {
   signalfd_siginfo info{};
   while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
     const int signal = static_cast<int>(info.ssi_signo);
-    if (signal == SIGINT) news.emplace_back(Asked::to_end);
-    if (signal == SIGTERM || signal == SIGHUP) news.emplace_back(Asked::to_end_now);
-    if (signal == SIGWINCH) news.emplace_back(Asked::to_redraw);
+    if (signal == SIGINT) news.emplace_back(AskedBySignal::to_end);
+    if (signal == SIGTERM || signal == SIGHUP) news.emplace_back(AskedBySignal::to_end_now);
+    if (signal == SIGWINCH) news.emplace_back(AskedBySignal::to_redraw);
   }
   reap(news);
 }

@@ -49,8 +49,8 @@ struct ChildEnded {
 struct ChildSpoke {
   ChildId child;
 };
-enum class Asked { to_end, to_end_now, to_redraw };  // SIGINT; SIGTERM and SIGHUP; SIGWINCH
-using ChildNews = std::variant<ChildEnded, ChildSpoke, Asked>;
+enum class AskedBySignal { to_end, to_end_now, to_redraw };  // SIGINT; SIGTERM and SIGHUP; SIGWINCH
+using ChildNews = std::variant<ChildEnded, ChildSpoke, AskedBySignal>;
 
 class Children {
  public:

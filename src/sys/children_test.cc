@@ -157,8 +157,8 @@ TEST(Children, HearWhatAPersonAsksFor) {
   ::raise(SIGTERM);
   const std::vector<ChildNews> news = children->wait(1000);
   ASSERT_EQ(news.size(), 2U);
-  EXPECT_EQ(std::get<Asked>(news[0]), Asked::to_end);
-  EXPECT_EQ(std::get<Asked>(news[1]), Asked::to_end_now);
+  EXPECT_EQ(std::get<AskedBySignal>(news[0]), AskedBySignal::to_end);
+  EXPECT_EQ(std::get<AskedBySignal>(news[1]), AskedBySignal::to_end_now);
 }
 
 TEST(Processes, AreEndedByWhatStandsInTheirEnvironment) {

@@ -23,6 +23,7 @@ Instant SystemClock::now() {
 }
 
 std::int64_t SystemClock::stopwatch_us() { return read_us(CLOCK_MONOTONIC); }
+std::int64_t monotonic_ms() { return read_us(CLOCK_MONOTONIC) / 1000; }
 
 void SystemClock::sleep_ms(std::int64_t ms) {
   if (ms <= 0) return;

@@ -26,4 +26,7 @@ class SystemClock final : public Clock {
   BootId boot_;  // read once: it cannot change while we run
 };
 
+// The same stopwatch, for the parts of sys/ that wait for programs.
+[[nodiscard]] std::int64_t monotonic_ms();
+
 }  // namespace dibs

@@ -118,4 +118,9 @@ class FileSystem {
   [[nodiscard]] virtual std::unique_ptr<DirectoryWatch> watch(const std::string& directory) = 0;
 };
 
+// True also when it cannot be told: callers make or remove something only where there is nothing.
+[[nodiscard]] bool is_there(FileSystem& files, const std::string& path);
+// The folder that something lies in; "/" lies in itself.
+[[nodiscard]] std::string parent_of(const std::string& path);
+
 }  // namespace dibs

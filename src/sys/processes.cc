@@ -56,6 +56,19 @@ std::vector<pid_t> own_children() {
   return pids;
 }
 
+std::vector<pid_t> processes_named(std::string_view name) {
+  std::vector<pid_t> found;
+  for (const pid_t pid : all_processes()) {
+    // "PID (NAME) STATE …"; a zombie has ended, and only its parent has not looked yet.
+    const std::string text = read_whole("/proc/" + std::to_string(pid) + "/stat");
+    const std::size_t begin = text.find('(');
+    const std::size_t end = text.rfind(") ");
+    if (end == std::string::npos || text.compare(begin + 1, end - begin - 1, name) != 0) continue;
+    if (text[end + 2] != 'Z' && text[end + 2] != 'X') found.push_back(pid);
+  }
+  return found;
+}
+
 bool has_variable(pid_t pid, std::string_view variable) {
   const std::string text = read_whole("/proc/" + std::to_string(pid) + "/environ");
   for (const std::string_view entry : split(text, '\0')) {

@@ -12,6 +12,9 @@ namespace dibs {
 // Children of this process, adopted ones included.
 [[nodiscard]] std::vector<pid_t> own_children();
 
+// Those that run a program of that name, as far as we may see them.
+[[nodiscard]] std::vector<pid_t> processes_named(std::string_view name);
+
 // Whether it was started with NAME=value; false where that cannot be seen.
 [[nodiscard]] bool has_variable(pid_t pid, std::string_view variable);
 

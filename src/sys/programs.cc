@@ -9,30 +9,30 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <memory>
 #include <span>
 #include <utility>
 
 #include "base/text.h"
+#include "sys/clock.h"
+#include "sys/processes.h"
 #include "sys/spawn.h"
 
 namespace dibs {
 
 namespace {
 
-std::int64_t monotonic_ms() {
-  using std::chrono::milliseconds;
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<milliseconds>(now).count();
-}
-
 void set_nonblocking(int fd) { ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK); }
 
 constexpr std::size_t kChunkBytes = 64UL * 1024;  // what a pipe holds
 constexpr int kStreamBytes = 1024 * 1024;         // and one that much is heard from
+// Whoever says much says it in small pieces. To be woken for each of them costs both sides more
+// than the words do, so for fewer than so many bytes one waits a moment for more.
+constexpr std::size_t kFewBytes = 128UL * 1024;
+constexpr long kMomentNs = 500'000;
 
 /// Where what is read goes first; too large to be cleared every time.
 class Chunk {
@@ -47,12 +47,19 @@ class Chunk {
 };
 
 // Reads once, so that one who never stops is noticed between two reads; closes the descriptor at
-// its end.
-void drain(Descriptor& fd, std::span<char> buffer, std::string& into) {
+// its end. How many bytes it got.
+std::size_t drain(Descriptor& fd, std::span<char> buffer, std::string& into) {
   const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
-  if (got > 0) into.append(buffer.data(), static_cast<std::size_t>(got));
   const bool later = got < 0 && (errno == EINTR || errno == EAGAIN);
   if (got <= 0 && !later) fd = Descriptor();
+  if (got <= 0) return 0;
+  into.append(buffer.data(), static_cast<std::size_t>(got));
+  return static_cast<std::size_t>(got);
+}
+
+void wait_a_moment() {
+  const timespec moment{.tv_sec = 0, .tv_nsec = kMomentNs};
+  ::nanosleep(&moment, nullptr);
 }
 
 void feed(Descriptor& fd, std::string_view& input) {
@@ -76,8 +83,9 @@ void bound(pid_t pid, const ProgramCall& call) {
 // Until both outputs end, or it is to be cut.
 ProgramEnd::Cut converse(const ProgramCall& call, Descriptor in, Descriptor out, Descriptor err,
                          ProgramEnd& end) {
+  const std::string later = call.later_input ? call.later_input() : std::string();
   const std::int64_t deadline_ms = monotonic_ms() + call.most_ms;
-  std::string_view input = call.input;
+  std::string_view input = call.later_input ? later : call.input;
   for (const Descriptor* fd : {&in, &out, &err}) set_nonblocking(fd->get());
   if (input.empty()) in = Descriptor();
   const Chunk chunk(call.heard ? kStreamBytes : kChunkBytes);
@@ -94,9 +102,11 @@ ProgramEnd::Cut converse(const ProgramCall& call, Descriptor in, Descriptor out,
                              static_cast<int>(std::min<std::int64_t>(left_ms, 60'000)));
     if (ready <= 0) continue;
     if (polled[0].revents != 0) feed(in, input);
-    if (polled[1].revents != 0) drain(out, chunk.span(), end.out);
-    if (polled[1].revents != 0 && call.heard) call.heard(end.out);
-    if (polled[2].revents != 0) drain(err, chunk.span(), end.err);
+    const std::size_t got = polled[1].revents != 0 ? drain(out, chunk.span(), end.out) : 0;
+    if (got > 0 && call.heard) call.heard(end.out);
+    if (polled[2].revents != 0) (void)drain(err, chunk.span(), end.err);
+    // What it has been asked already will keep it busy meanwhile.
+    if (got > 0 && got < kFewBytes && call.heard && !input.empty()) wait_a_moment();
     if (std::max(end.out.size(), end.err.size()) > call.most_output)
       return ProgramEnd::Cut::said_too_much;
   }
@@ -133,6 +143,22 @@ Result<ProgramEnd> PosixPrograms::run(const ProgramCall& call) {
   }
   end.exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   return end;
+}
+
+// A pid that is used again only makes it wait for one more.
+bool PosixPrograms::outlast(std::string_view name) {
+  constexpr int kRoundsLeast = 20;
+  constexpr int kRoundsMax = 100;
+  constexpr std::int64_t kRoundMs = 50;
+  const std::vector<pid_t> then = processes_named(name);
+  SystemClock clock;
+  for (int round = 0; round < kRoundsMax; ++round) {
+    clock.sleep_ms(kRoundMs);
+    if (round < kRoundsLeast) continue;
+    const std::vector<pid_t> now = processes_named(name);
+    if (std::ranges::find_first_of(then, now) == then.end()) return true;
+  }
+  return false;
 }
 
 }  // namespace dibs

@@ -25,6 +25,9 @@ struct ProgramCall {
   // Of any file that it, or what it starts, writes: whoever writes more is killed. 0: no bound.
   std::uint64_t most_file_bytes = 0;
   std::uint64_t most_memory_bytes = 0;  // of each of them, what it asks for; 0: no bound
+  // Instead of `input`, and asked for when the program has been started: what takes a while to find
+  // is found while it gets ready.
+  std::function<std::string()> later_input = {};
 };
 
 struct ProgramEnd {
@@ -42,12 +45,16 @@ class Programs {
   virtual ~Programs() = default;
   // An error only when it could not be started.
   [[nodiscard]] virtual Result<ProgramEnd> run(const ProgramCall& call) = 0;
+  // Waits until all processes of this machine that run a program of that name now have ended, and a
+  // moment longer for what bears another name. False when one lives on, or nobody can tell.
+  [[nodiscard]] virtual bool outlast(std::string_view) { return false; }
 };
 
 class PosixPrograms final : public Programs {
  public:
   // In a session of its own, so that nothing it starts can ask the terminal for a password.
   [[nodiscard]] Result<ProgramEnd> run(const ProgramCall& call) override;
+  [[nodiscard]] bool outlast(std::string_view name) override;
 };
 
 }  // namespace dibs

@@ -52,6 +52,22 @@ TEST_F(ProgramsTest, TakeMoreInputThanAPipeHolds) {
   EXPECT_EQ(end->out, input);
 }
 
+TEST_F(ProgramsTest, AreStartedBeforeTheirInputIsLookedFor) {
+  const TempDirectory temp;
+  const std::string mark = temp / "started";
+  ProgramCall call{.command = {"sh", "-c", "touch " + mark + "; cat"},
+                   .directory = "/",
+                   .input = {},
+                   .environment = {"PATH=/usr/bin:/bin"}};
+  call.later_input = [&] {
+    // Another one runs meanwhile, and must not hold on to this one's pipes.
+    return sh("while ! test -e " + mark + "; do sleep 0.01; done; echo found")->out;
+  };
+  const Result<ProgramEnd> end = programs_.run(call);
+  ASSERT_TRUE(end);
+  EXPECT_EQ(end->out, "found\n");
+}
+
 TEST_F(ProgramsTest, MayLeaveTheirInputUnread) {
   EXPECT_TRUE(sh("exit 0", std::string(3'000'000, 'x'))->succeeded());
 }

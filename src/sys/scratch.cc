@@ -1,29 +1,17 @@
 #include "sys/scratch.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <sys/file.h>
 
 #include <cerrno>
 #include <climits>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
+#include "sys/tree_removal.h"
+
 namespace dibs {
 namespace {
-
-int remove_entry(const char* path, const struct stat*, int, FTW*) {
-  std::remove(path);
-  return 0;  // what cannot be removed keeps nothing else alive
-}
-
-// Not std::filesystem: it draws all of the standard library's streams and locales into every
-// process.
-void remove_tree(const std::string& path) {
-  constexpr int kOpenDirectories = 16;
-  ::nftw(path.c_str(), remove_entry, kOpenDirectories, FTW_DEPTH | FTW_PHYS);
-}
 
 Descriptor lock_of(const std::string& path) {
   Descriptor fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -46,7 +34,7 @@ bool ScratchDirectory::is_name(std::string_view name) {
 bool ScratchDirectory::remove_abandoned(const std::string& path) {
   const Descriptor lock = lock_of(path);
   if (!lock.is_open()) return false;
-  remove_tree(path);
+  (void)remove_tree(path);
   return true;
 }
 
@@ -64,7 +52,7 @@ Result<ScratchDirectory> ScratchDirectory::make(const std::string& parent) {
 }
 
 ScratchDirectory::~ScratchDirectory() {
-  if (!path_.empty() && !keep_) remove_tree(path_);
+  if (!path_.empty() && !keep_) (void)remove_tree(path_);
 }
 
 }  // namespace dibs

@@ -10,24 +10,18 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <optional>
 
 #include "base/text.h"
+#include "sys/clock.h"
 #include "sys/descriptor.h"
 #include "sys/spawn.h"
 
 namespace dibs {
 
 namespace {
-
-std::int64_t monotonic_ms() {
-  using std::chrono::milliseconds;
-  const auto now = std::chrono::steady_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<milliseconds>(now).count();
-}
 
 tl::unexpected<Error> failed(const char* what) {
   return fail(ErrorKind::internal, std::string(what) + ": " + std::strerror(errno));

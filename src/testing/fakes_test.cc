@@ -9,6 +9,9 @@
 #include "testing/fake_clock.h"
 #include "testing/fake_disk.h"
 #include "testing/fake_machine.h"
+#include "testing/hooked_files.h"
+#include "testing/hooked_programs.h"
+#include "testing/nth_failure.h"
 #include "testing/seeded_random.h"
 #include "testing/temp_directory.h"
 
@@ -248,6 +251,64 @@ TEST(RunGit, SaysWhetherGitSucceeded) {
   EXPECT_TRUE(make_repository(directory / "repo"));
   EXPECT_TRUE(run_git(directory / "repo", {"rev-parse", "HEAD"}));
   EXPECT_FALSE(run_git(directory / "repo", {"rev-parse", "--verify", "nowhere"}));
+}
+
+TEST(HookedFiles, EveryCallMayFailAndThenHasNotHappened) {
+  FakeClock clock;
+  FakeDisk disk(clock);
+  disk.make_durable_directory("/d");
+  disk.put("/d/file", "text");
+  HookedFiles files(disk);
+  NthFailure failure;
+  files.before_each([&](const std::string& path) { return failure.next(path); });
+  const auto all = [&] {
+    std::size_t failed = 0;
+    const auto count = [&](const auto& result) { failed += result ? 0U : 1U; };
+    count(files.lock("/d/lock", Patience::wait, kPrivateFile));
+    count(files.read_file("/d/file", 100));
+    count(files.replace_file("/d/other", "x", kPrivateFile));
+    count(files.rename("/d/other", "/d/renamed"));
+    count(files.remove("/d/renamed"));
+    count(files.sync_directory("/d"));
+    count(files.make_directory("/d/below", kPrivateDirectory));
+    count(files.change_mode("/d/file", kPrivateFile));
+    count(files.list("/d"));
+    count(files.status("/d/file"));
+    count(files.real_path("/d/file"));
+    const auto file = files.open("/d/file", Open::append, kPrivateFile);
+    count(file);
+    if (!file) return failed;
+    count((*file)->append("more"));
+    count((*file)->truncate(4));
+    count((*file)->sync());
+    count((*file)->size());
+    std::string bytes(4, ' ');
+    count((*file)->read_at(0, bytes));
+    return failed;
+  };
+  EXPECT_EQ(all(), 0U);
+  std::size_t calls = 0;
+  failure.at_every_call([&] {
+    EXPECT_LE(all(), 2U) << "what was not replaced cannot be renamed";
+    ++calls;
+  });
+  EXPECT_EQ(calls, 18U) << "the last time none fails";
+  EXPECT_EQ(*files.open("/d/none", Open::read, kPrivateFile), nullptr);
+  EXPECT_FALSE(files.untrusted_kind("/d"));
+  files.are_on("nfs");
+  EXPECT_EQ(files.untrusted_kind("/d"), "nfs");
+  EXPECT_TRUE(files.watch("/d"));
+}
+
+TEST(HookedPrograms, MayAnswerInTheProgramsPlace) {
+  PosixPrograms real;
+  HookedPrograms programs(real);
+  const ProgramCall call{.command = {"true"}, .directory = "/", .input = {}, .environment = {}};
+  EXPECT_TRUE(programs.run(call)->succeeded());
+  programs.before_each([](const ProgramCall&) {
+    return std::optional(Result<ProgramEnd>(ProgramEnd{.exit_code = 7}));
+  });
+  EXPECT_EQ(programs.run(call)->exit_code, 7);
 }
 
 }  // namespace

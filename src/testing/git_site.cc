@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <stdexcept>
 
+#include "base/name_encoding.h"
+
 namespace dibs {
 
 namespace {
@@ -15,7 +17,7 @@ std::vector<std::string> plain_environment(const std::string& home) {
 GitSite::GitSite(std::string object_format, std::string layout)
     : object_format_(std::move(object_format)),
       layout_(std::move(layout)),
-      git_(programs_, [this] { return plain_environment(directory_.path()); }) {
+      git_(hooked_programs_, [this] { return plain_environment(directory_.path()); }) {
   (void)clock_.now();  // it learns its boot when first asked, and may be shared by threads
   if (!run_git(directory_.path(),
                {"init", "--quiet", "--bare", "--object-format=" + object_format_, "remote.git"}))
@@ -47,7 +49,7 @@ RemoteRefs GitSite::refs(const std::string& clone_name) {
   const std::string common_dir = clone(clone_name) + "/.git";
   for (const char* made : {"/dibs", "/dibs/remotes"})
     (void)files_.make_directory(common_dir + made, kPrivateDirectory);
-  RemoteRefs refs(files_, git_,
+  RemoteRefs refs(hooked_files_, git_,
                   {.directory = common_dir + "/dibs/remotes/origin.git",
                    .common_dir = common_dir,
                    .remote = "origin",
@@ -57,22 +59,36 @@ RemoteRefs GitSite::refs(const std::string& clone_name) {
   return refs;
 }
 
-std::unique_ptr<GitStore> GitSite::open(const std::string& clone_name, Clock* clock) {
+GitStoreParts GitSite::parts_with(Clock& clock) {
+  return {
+      .files = hooked_files_, .clock = clock, .random = random_, .machine = machine_, .git = git_};
+}
+
+GitStorePlace GitSite::place_in(const std::string& clone_name) {
   const std::string common_dir = clone(clone_name) + "/.git";
-  const GitStorePlace site{.directory = common_dir + "/dibs",
-                           .common_dir = common_dir,
-                           .remote = "origin",
-                           .prefix = "refs/dibs/",
-                           .layout = layout_};
-  Clock& chosen = clock == nullptr ? clock_ : *clock;
-  const GitStoreParts parts{
-      .files = files_, .clock = chosen, .random = random_, .machine = machine_, .git = git_};
-  const Result<std::optional<FileStatus>> there = files_.status(site.directory);
+  return {.directory = common_dir + "/dibs",
+          .common_dir = common_dir,
+          .remote = "origin",
+          .prefix = "refs/dibs/",
+          .layout = layout_};
+}
+
+std::string GitSite::memory_of(const std::string& clone_name) {
+  const GitStorePlace place = place_in(clone_name);
+  const bool one_branch = layout_ == kLockBranch;
+  const std::string prefix = one_branch ? "refs/heads/" + place.lock_branch : place.prefix;
+  return place.directory + "/remotes/" + encode_name(place.remote + ":" + prefix) + ".git";
+}
+
+std::unique_ptr<GitStore> GitSite::open(const std::string& clone_name, Clock* clock) {
+  const GitStorePlace place = place_in(clone_name);
+  const GitStoreParts parts = parts_with(clock == nullptr ? clock_ : *clock);
+  const Result<std::optional<FileStatus>> there = files_.status(place.directory);
   if (!there || !there->has_value()) {
-    if (Done made = GitStore::create(parts, site); !made)
+    if (Done made = GitStore::create(parts, place); !made)
       throw std::runtime_error(made.error().message);
   }
-  auto store = GitStore::open(parts, site, [](const std::string&) {});
+  auto store = GitStore::open(parts, place, [](const std::string&) {});
   if (!store) throw std::runtime_error(store.error().message);
   return *std::move(store);
 }

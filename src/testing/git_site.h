@@ -11,6 +11,8 @@
 #include "sys/posix_file_system.h"
 #include "sys/programs.h"
 #include "sys/randomness.h"
+#include "testing/hooked_files.h"
+#include "testing/hooked_programs.h"
 #include "testing/temp_directory.h"
 
 namespace dibs {
@@ -26,6 +28,13 @@ class GitSite {
                                                Clock* clock = nullptr);
   [[nodiscard]] RemoteRefs refs(const std::string& clone_name);
   [[nodiscard]] const GitProgram& git() const { return git_; }
+  // What the stores use, so that a test can have it fail.
+  [[nodiscard]] HookedFiles& files() { return hooked_files_; }
+  [[nodiscard]] HookedPrograms& programs() { return hooked_programs_; }
+  [[nodiscard]] GitStoreParts parts_with(Clock& clock);
+  [[nodiscard]] GitStorePlace place_in(const std::string& clone_name);
+  // The repository in which a clone's store keeps what it saw last.
+  [[nodiscard]] std::string memory_of(const std::string& clone_name);
 
  private:
   [[nodiscard]] static bool has_target(const std::string& clone);
@@ -38,6 +47,8 @@ class GitSite {
   SystemRandom random_;
   LinuxMachine machine_;
   PosixPrograms programs_;
+  HookedFiles hooked_files_{files_};
+  HookedPrograms hooked_programs_{programs_};
   GitProgram git_;
 };
 

@@ -91,8 +91,6 @@ void copy_tree(const std::string& from, const std::string& to) {
 
 void move_tree(const std::string& from, const std::string& to) { fs::rename(from, to); }
 
-void remove_tree(const std::string& path) { fs::remove_all(path); }
-
 void make_symlink(const std::string& target, const std::string& path) {
   fs::create_symlink(target, path);
 }

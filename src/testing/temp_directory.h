@@ -39,7 +39,6 @@ void write_bytes(const std::string& path, std::string_view bytes);
 void make_directories(const std::string& path);
 void copy_tree(const std::string& from, const std::string& to);
 void move_tree(const std::string& from, const std::string& to);
-void remove_tree(const std::string& path);
 void make_symlink(const std::string& target, const std::string& path);
 
 }  // namespace dibs
