@@ -51,27 +51,41 @@ bool may_move_a_folder_of(const ChangedPaths& mover, const ChangedPaths& other) 
 
 }  // namespace
 
-Result<std::vector<ChangedPaths>> parse_changed_paths(std::string_view out) {
-  std::vector<ChangedPaths> commits;
+void join(ChangedPaths& changed, const ChangedPaths& more) {
+  const auto add = [](std::vector<std::string>& paths, const std::vector<std::string>& others) {
+    paths.insert(paths.end(), others.begin(), others.end());
+    std::ranges::sort(paths, by_component);
+    const auto twice = std::ranges::unique(paths);
+    paths.erase(twice.begin(), twice.end());
+  };
+  add(changed.all, more.all);
+  add(changed.added, more.added);
+  add(changed.deleted, more.deleted);
+}
+
+Result<std::vector<CommitChanges>> parse_commit_changes(std::string_view out) {
+  std::vector<CommitChanges> commits;
   if (out.empty()) return commits;
-  if (!out.ends_with('\0')) return fail(ErrorKind::internal, "git diff-tree was cut short");
+  if (!out.ends_with('\0')) return fail(ErrorKind::internal, "git was cut short");
   out.remove_suffix(1);
   const std::vector<std::string_view> fields = split(out, '\0');
   for (std::size_t i = 0; i < fields.size(); ++i) {
+    std::string_view field = fields[i];
+    if (field.starts_with('\n')) field.remove_prefix(1);  // log puts one after its own line
     // A status is one letter, a commit is longer.
-    if (fields[i].size() > 1) {
-      commits.emplace_back();
+    if (field.size() > 1) {
+      commits.push_back({.commit = std::string(field), .paths = {}});
       continue;
     }
     if (commits.empty() || i + 1 == fields.size())
-      return fail(ErrorKind::internal, "git diff-tree said something else");
-    const std::string_view status = fields[i];
+      return fail(ErrorKind::internal, "git told of changes in other words");
     std::string path(fields[++i]);
-    if (status == "A") commits.back().added.push_back(path);
-    if (status == "D") commits.back().deleted.push_back(path);
-    commits.back().all.push_back(std::move(path));
+    ChangedPaths& paths = commits.back().paths;
+    if (field == "A") paths.added.push_back(path);
+    if (field == "D") paths.deleted.push_back(path);
+    paths.all.push_back(std::move(path));
   }
-  for (ChangedPaths& changed : commits) std::ranges::sort(changed.all, by_component);
+  for (CommitChanges& commit : commits) std::ranges::sort(commit.paths.all, by_component);
   return commits;
 }
 

@@ -21,9 +21,17 @@ struct ChangedPaths {
   friend bool operator==(const ChangedPaths&, const ChangedPaths&) = default;
 };
 
+// Adds what the other has: what was changed in one of two steps, or in both.
+void join(ChangedPaths& changed, const ChangedPaths& more);
+
+/// A commit as git was asked to name it, and what it changed.
+struct CommitChanges {
+  std::string commit;
+  ChangedPaths paths;
+};
 // What `git diff-tree --stdin --always -z --name-status` says, one entry a commit that it was asked
-// about.
-[[nodiscard]] Result<std::vector<ChangedPaths>> parse_changed_paths(std::string_view out);
+// about, or `git log -z --name-status` with a format of one line.
+[[nodiscard]] Result<std::vector<CommitChanges>> parse_commit_changes(std::string_view out);
 
 // False only if git is certain to merge the two without a conflict.
 [[nodiscard]] bool may_collide(const ChangedPaths& one, const ChangedPaths& other);

@@ -11,22 +11,29 @@ ChangedPaths changed(const std::string& fields) {
   std::string out = "0123456789\0"s + fields;
   for (char& c : out)
     if (c == '|') c = '\0';
-  const Result<std::vector<ChangedPaths>> parsed = parse_changed_paths(out);
+  const Result<std::vector<CommitChanges>> parsed = parse_commit_changes(out);
   EXPECT_TRUE(parsed && parsed->size() == 1);
-  return parsed && !parsed->empty() ? parsed->front() : ChangedPaths{};
+  return parsed && !parsed->empty() ? parsed->front().paths : ChangedPaths{};
 }
 
 TEST(ChangedPaths, TellsCommitsApartAlsoThoseThatChangedNothing) {
-  const auto parsed = parse_changed_paths("0123456789\0abcdef0123\0M\0b\0A\0a\0"s);
-  ASSERT_TRUE(parsed);
-  EXPECT_EQ(*parsed,
-            (std::vector<ChangedPaths>{{}, {.all = {"a", "b"}, .added = {"a"}, .deleted = {}}}));
+  // As diff-tree says it, and as log does.
+  for (const std::string& out :
+       {"0123456789\0abcdef0123\0M\0b\0A\0a\0"s, "0123456789\0abcdef0123\0\nM\0b\0A\0a\0"s}) {
+    const auto parsed = parse_commit_changes(out);
+    ASSERT_TRUE(parsed && parsed->size() == 2);
+    EXPECT_EQ(parsed->front().commit, "0123456789");
+    EXPECT_EQ(parsed->front().paths, ChangedPaths{});
+    EXPECT_EQ(parsed->back().commit, "abcdef0123");
+    EXPECT_EQ(parsed->back().paths,
+              (ChangedPaths{.all = {"a", "b"}, .added = {"a"}, .deleted = {}}));
+  }
 }
 
 TEST(ChangedPaths, RefusesWhatWasCutShort) {
-  EXPECT_FALSE(parse_changed_paths("0123456789\0M\0b"s));
-  EXPECT_FALSE(parse_changed_paths("0123456789\0M\0"s));
-  EXPECT_FALSE(parse_changed_paths("M\0b\0"s));
+  EXPECT_FALSE(parse_commit_changes("0123456789\0M\0b"s));
+  EXPECT_FALSE(parse_commit_changes("0123456789\0M\0"s));
+  EXPECT_FALSE(parse_commit_changes("M\0b\0"s));
 }
 
 TEST(ChangedPaths, CollideInTheSamePathAndNotInAnother) {
@@ -47,6 +54,14 @@ TEST(ChangedPaths, MayCollideWhereAFileIsAddedToAFolderThatLostSome) {
   EXPECT_FALSE(may_collide(changed("D|d/a|A|e/a|"), changed("M|d/b|")));
   EXPECT_FALSE(may_collide(changed("D|d/a|"), changed("A|d/b|")));
   EXPECT_FALSE(may_collide(changed("D|a|A|e/a|"), changed("A|b|"))) << "the root stays";
+}
+
+TEST(ChangedPaths, OfTwoStepsAreWhatEitherChanged) {
+  ChangedPaths both = changed("M|a/b|A|c|");
+  join(both, changed("M|a|D|c|M|z|"));
+  EXPECT_EQ(both.all, (std::vector<std::string>{"a", "a/b", "c", "z"}));
+  EXPECT_EQ(both.added, std::vector<std::string>{"c"});
+  EXPECT_EQ(both.deleted, std::vector<std::string>{"c"});
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <bit>
 #include <unordered_map>
 
+#include "base/text.h"
+
 namespace dibs {
 
 namespace {
@@ -30,6 +32,11 @@ void join(Reach& reach, const Reach& other) {
 
 }  // namespace
 
+HistoryCommit history_commit(std::string_view line) {
+  const std::vector<std::string_view> ids = split(trim(line), ' ');
+  return {.id = std::string(ids.front()), .parents = {ids.begin() + 1, ids.end()}};
+}
+
 ForkPoints::ForkPoints(const std::vector<HistoryCommit>& history,
                        const std::vector<std::string>& tips)
     : tips_(tips.size()), found_(tips.size() * tips.size(), kNone) {
@@ -46,6 +53,7 @@ ForkPoints::ForkPoints(const std::vector<HistoryCommit>& history,
   std::vector<std::vector<const Reach*>> children(history.size());
   for (std::size_t i = 0; i < history.size(); ++i) {
     for (const Reach* child : children[i]) join(reaches[i], *child);
+    had_by_all_.push_back(size_of(reaches[i]) == tips_);
     note_pairs(i, reaches[i], children[i]);
     for (const std::string& parent : history[i].parents) {
       if (const auto at = numbers.find(parent); at != numbers.end())
@@ -85,6 +93,11 @@ std::optional<std::string> ForkPoints::of(TipPair pair) const {
   const std::uint32_t found = found_[place_of(pair)];
   if (found == kNone || found == kSeveral) return std::nullopt;
   return commits_[found];
+}
+
+bool ForkPoints::all_have(std::string_view commit) const {
+  const auto at = std::ranges::find(commits_, commit);
+  return at != commits_.end() && had_by_all_[static_cast<std::size_t>(at - commits_.begin())];
 }
 
 }  // namespace dibs

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dibs {
@@ -13,7 +14,12 @@ namespace dibs {
 struct HistoryCommit {
   std::string id;
   std::vector<std::string> parents;
+
+  friend bool operator==(const HistoryCommit&, const HistoryCommit&) = default;
 };
+
+// "COMMIT PARENT …", as `git rev-list --parents` says it.
+[[nodiscard]] HistoryCommit history_commit(std::string_view line);
 
 /// Two tips by their numbers; `first` is the smaller.
 struct TipPair {
@@ -31,6 +37,8 @@ class ForkPoints {
 
   // Nothing where there is none, or more than one: where branches were merged crosswise.
   [[nodiscard]] std::optional<std::string> of(TipPair pair) const;
+  // Whether a commit of the history is part of every tip.
+  [[nodiscard]] bool all_have(std::string_view commit) const;
 
  private:
   using Reach = std::vector<std::uint64_t>;  // a bit a tip: those that the commit is part of
@@ -44,6 +52,7 @@ class ForkPoints {
 
   std::size_t tips_;
   std::vector<std::string> commits_;
+  std::vector<bool> had_by_all_;      // by commit
   std::vector<std::uint32_t> found_;  // by pair
 };
 

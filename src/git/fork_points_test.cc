@@ -18,6 +18,9 @@ TEST(ForkPoints, AreWhereTwoBranchesParted) {
   EXPECT_EQ(forks.of({1, 2}), "base");
   EXPECT_EQ(forks.of({0, 2}), "m1");
   EXPECT_EQ(forks.of({2, 3}), "m1");
+  EXPECT_TRUE(forks.all_have("base"));
+  EXPECT_FALSE(forks.all_have("m1")) << "a left before";
+  EXPECT_FALSE(forks.all_have("before")) << "it is not part of what is known";
 }
 
 TEST(ForkPoints, ATipThatIsPartOfAnotherIsTheForkItself) {

@@ -79,6 +79,7 @@ Result<ProgramEnd> GitProgram::run(const Call& call) const {
                       .environment = safe_environment(environment_()),
                       .most_ms = call.most_ms};
   program.heard = call.heard;
+  program.later_input = call.later_input;
   program.most_file_bytes = call.most_file_bytes;
   program.most_memory_bytes = call.most_memory_bytes;
   if (call.under != nullptr) program.kept_open = call.under->descriptor();

@@ -36,11 +36,14 @@ class GitProgram {
     // As in ProgramCall, where what comes from a remote can be no more than so much.
     std::uint64_t most_file_bytes = 0;
     std::uint64_t most_memory_bytes = 0;
+    std::function<std::string()> later_input = {};  // as in ProgramCall
   };
   // An error only when git could not be started; how it ended is the caller's to judge.
   [[nodiscard]] Result<ProgramEnd> run(const Call& call) const;
   // As above, and anything but exit 0 is an error of that kind, with what git said.
   [[nodiscard]] Result<std::string> output_of(const Call& call, ErrorKind kind) const;
+  // Waits for every git that runs on this machine now, whoever started it; false when one lives on.
+  [[nodiscard]] bool outlast_others() const { return programs_.outlast("git"); }
 
  private:
   Programs& programs_;

@@ -10,6 +10,7 @@
 #include "git/repository.h"
 #include "git/worktree_identity.h"
 #include "sys/posix_file_system.h"
+#include "sys/tree_removal.h"
 #include "testing/fake_clock.h"
 #include "testing/seeded_random.h"
 #include "testing/temp_directory.h"
@@ -133,7 +134,7 @@ TEST_F(FindRepository, ListsAllWorktreesTheMainOneFirst) {
   const std::string one = add_worktree("one");
   const std::string two = add_worktree("two");
   const std::string gone = add_worktree("gone");
-  remove_tree(gone);
+  ASSERT_TRUE(remove_tree(gone));
   for (const std::string& from : {repo_, one}) {
     std::vector<std::string> roots;
     const auto worktrees = all_worktrees(files_, at(from)).value();
@@ -183,6 +184,18 @@ TEST_F(Identity, DiffersBetweenWorktrees) {
   std::set<std::string> ids{identity(repo_).id.text};
   for (const char* name : {"one", "two", "three"}) ids.insert(identity(add_worktree(name)).id.text);
   EXPECT_EQ(ids.size(), 4U);
+}
+
+TEST_F(Identity, IsMadeAnewWhereAPowerLossLeftAnEmptyOne) {
+  const std::string worktree = add_worktree("wt");
+  const WorktreeId promised{"wt:00000001"};
+  ASSERT_TRUE(put_worktree_identity(files_, clock_, at(worktree), promised));
+  EXPECT_EQ(identity(worktree).id, promised);
+  write_bytes(repo_ + "/.git/worktrees/wt/dibs/worktree.json", "");
+  EXPECT_FALSE(known_identity(worktree));
+  const WorktreeIdentity anew = identity(worktree);
+  EXPECT_NE(anew.id, promised);
+  EXPECT_EQ(identity(worktree).id, anew.id);
 }
 
 void expect_moved(const WorktreeIdentity& before, const WorktreeIdentity& after,
@@ -262,7 +275,7 @@ TEST_F(Identity, OfTwoFirstCommandsAtOnceIsOne) {
 
 TEST_F(Identity, ThatCannotBeReadSaysHowToMendIt) {
   identity(repo_);
-  for (const char* bad : {"", "{", "{}", R"({"worktree_id":"x","root":"/","created_at":"now"})"}) {
+  for (const char* bad : {"{", "{}", R"({"worktree_id":"x","root":"/","created_at":"now"})"}) {
     write_bytes(repo_ + "/.git/dibs/worktree.json", bad);
     const auto broken = worktree_identity(files_, clock_, random_, at(repo_));
     ASSERT_FALSE(broken) << bad;

@@ -2,19 +2,20 @@
 // git makes on the way stays: its objects go to a scratch directory.
 //
 //   TipMerges merges(git, common_dir, scratch_parent);
-//   Result<TipSurvey> survey = merges.survey(tips, pairs);
+//   Result<TipSurvey> survey = merges.survey(tips, pairs, past);
 //
 // Pairs whose changes cannot meet are told apart by their paths; the others are merged by one
-// resident `git merge-tree --stdin`.
+// `git merge-tree --stdin`, which is started before it is known which those are.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
-#include "git/changed_paths.h"
+#include "git/branch_past.h"
 #include "git/fork_points.h"
 #include "git/git_program.h"
 
@@ -41,28 +42,29 @@ class TipMerges {
   TipMerges(const GitProgram& git, std::string common_dir, std::string scratch_parent)
       : git_(git), common_dir_(std::move(common_dir)), scratch_parent_(std::move(scratch_parent)) {}
 
-  // Tips are commits, at most kTipsMax.
+  // Tips are commits, at most kTipsMax; the last is best one that the others began at. `past` is
+  // what was found out before, if anything, and then what has been by now.
   [[nodiscard]] Result<TipSurvey> survey(const std::vector<std::string>& tips,
-                                         const std::vector<TipPair>& pairs) const;
+                                         const std::vector<TipPair>& pairs, BranchPast& past) const;
   // By git alone, pair by pair. A pair that git cannot merge at all collides in no file.
   [[nodiscard]] Result<std::vector<Collision>> merge(const std::vector<std::string>& tips,
                                                      const std::vector<TipPair>& pairs) const;
 
  private:
+  using FindPairs = std::function<std::span<const TipPair>()>;
   [[nodiscard]] Result<ProgramEnd> run_merges(const std::vector<std::string>& tips,
-                                              std::span<const TipPair> pairs) const;
-  [[nodiscard]] Result<std::vector<HistoryCommit>> history(
-      const std::vector<std::string>& tips) const;
-  [[nodiscard]] Result<std::vector<TipPair>> that_may_collide(
-      const std::vector<std::string>& tips, const std::vector<TipPair>& pairs) const;
-  struct Stretch {
-    std::string from;
-    std::string to;
-
-    friend auto operator<=>(const Stretch&, const Stretch&) = default;
-  };
-  [[nodiscard]] Result<std::vector<ChangedPaths>> changes(
-      const std::vector<Stretch>& stretches) const;
+                                              const FindPairs& find_pairs) const;
+  [[nodiscard]] Result<std::vector<Collision>> merge_again(const std::vector<std::string>& tips,
+                                                           std::span<const TipPair> pairs,
+                                                           Result<ProgramEnd> first) const;
+  [[nodiscard]] Result<BranchPast> whole_past(const std::vector<std::string>& tips) const;
+  [[nodiscard]] bool bring_up(BranchPast& past, const std::vector<std::string>& tips) const;
+  [[nodiscard]] Result<std::optional<ForkPoints>> fork_points(const std::vector<std::string>& tips,
+                                                              BranchPast& past) const;
+  [[nodiscard]] Result<std::vector<TipPair>> that_may_collide(const std::vector<std::string>& tips,
+                                                              const std::vector<TipPair>& pairs,
+                                                              BranchPast& past) const;
+  [[nodiscard]] Done find_changes(const std::vector<Stretch>& stretches, BranchPast& past) const;
 
   const GitProgram& git_;
   std::string common_dir_;

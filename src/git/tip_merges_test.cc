@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 #include "base/text.h"
+#include "git/known_collisions.h"
 #include "sys/programs.h"
 #include "testing/property.h"
 #include "testing/seeded_random.h"
@@ -19,7 +21,7 @@ namespace {
 using namespace std::string_literals;
 using Tree = std::map<std::string, std::string>;
 
-constexpr std::size_t kTips = 8;
+constexpr std::size_t kBranches = 8;
 
 std::vector<TipPair> all_pairs(std::size_t tips) {
   std::vector<TipPair> pairs;
@@ -37,7 +39,7 @@ class RandomHistory {
     for (int i = 0; i < 14; ++i) tree[path()] = text();
     commit(tree, {});
     for (int i = 0; i < 3; ++i) grow(commits_.size() - 1);  // the target goes on
-    for (std::size_t tip = 0; tip < kTips; ++tip) {
+    for (std::size_t tip = 0; tip < kBranches; ++tip) {
       std::size_t at = below(commits_.size());
       for (std::size_t i = 0; i <= below(3); ++i) at = grow(at);
       script_ += fmt::format("reset refs/heads/t{}\nfrom :{}\n\n", tip, at + 1);
@@ -125,6 +127,22 @@ class RandomHistory {
   std::string script_;
 };
 
+/// Remembers what git was asked for, by the first word.
+class HeardPrograms final : public Programs {
+ public:
+  [[nodiscard]] Result<ProgramEnd> run(const ProgramCall& call) override {
+    static const std::set<std::string> kWords{"merge-tree", "log", "rev-list", "merge-base",
+                                              "diff-tree"};
+    for (const std::string& word : call.command)
+      if (kWords.contains(word)) asked.insert(word);
+    return programs_.run(call);
+  }
+  std::set<std::string> asked;
+
+ private:
+  PosixPrograms programs_;
+};
+
 class TipMergesTest : public testing::Test {
  protected:
   std::string ask(const std::string& git_dir, const std::vector<std::string>& arguments,
@@ -143,12 +161,12 @@ class TipMergesTest : public testing::Test {
   }
   std::vector<std::string> tips_in(const std::string& git_dir) {
     std::vector<std::string> tips;
-    for (std::size_t i = 0; i < kTips; ++i)
+    for (std::size_t i = 0; i < kBranches; ++i)
       tips.push_back(ask(git_dir, {"rev-parse", fmt::format("refs/heads/t{}", i)}));
     return tips;
   }
 
-  PosixPrograms programs_;
+  HeardPrograms programs_;
   GitProgram git_{programs_, [] {
                     return std::vector<std::string>{"PATH=/usr/bin:/bin", "HOME=/nonexistent"};
                   }};
@@ -164,12 +182,13 @@ TEST_F(TipMergesTest, WhatIsSkippedGitMergesWithoutAConflict) {
     const std::string git_dir = import(temp, history.script());
     const std::vector<std::string> tips = tips_in(git_dir);
     const TipMerges merges(git_, git_dir, temp.path());
-    const Result<TipSurvey> survey = merges.survey(tips, all_pairs(kTips));
-    const Result<std::vector<Collision>> by_git = merges.merge(tips, all_pairs(kTips));
+    BranchPast past;
+    const Result<TipSurvey> survey = merges.survey(tips, all_pairs(kBranches), past);
+    const Result<std::vector<Collision>> by_git = merges.merge(tips, all_pairs(kBranches));
     RC_ASSERT(survey.has_value());
     RC_ASSERT(by_git.has_value());
     RC_ASSERT(survey->collisions == *by_git);
-    pairs += all_pairs(kTips).size();
+    pairs += all_pairs(kBranches).size();
     merged += survey->merged;
     collisions += by_git->size();
   });
@@ -177,11 +196,110 @@ TEST_F(TipMergesTest, WhatIsSkippedGitMergesWithoutAConflict) {
   EXPECT_GT(collisions, 0U);
 }
 
+// Branches move on, back and elsewhere between looks, and each look is told what the ones before
+// found out, as it comes back from the file.
+TEST_F(TipMergesTest, WhatIsKnownOfThePastChangesNoAnswer) {
+  std::size_t reused = 0;
+  std::size_t anew = 0;
+  EXPECT_PROPERTY(15, 30, [&] {
+    const TempDirectory temp;
+    const RandomHistory history(*any_in<std::uint64_t>(0, UINT32_MAX));
+    const std::string git_dir = import(temp, history.script());
+    const std::string all = ask(git_dir, {"rev-list", "--all"});
+    const std::vector<std::string_view> commits = split(all, '\n');
+    const TipMerges merges(git_, git_dir, temp.path());
+    std::vector<std::string> tips = tips_in(git_dir);
+    const auto move = [&] {
+      tips[*any_in<std::size_t>(0, kBranches - 1)] =
+          commits[*any_in<std::size_t>(0, commits.size() - 1)];
+    };
+    for (std::size_t i = 0; i < kBranches; ++i) move();
+    BranchPast past;
+    for (int look = 0; look < 4; ++look) {
+      programs_.asked.clear();
+      const Result<TipSurvey> survey = merges.survey(tips, all_pairs(kBranches), past);
+      (programs_.asked.contains("rev-list") ? anew : reused)++;
+      const Result<std::vector<Collision>> by_git = merges.merge(tips, all_pairs(kBranches));
+      RC_ASSERT(survey.has_value());
+      RC_ASSERT(by_git.has_value());
+      RC_ASSERT(survey->collisions == *by_git);
+      past = KnownCollisions::of(encode_collisions(tips, *by_git, past)).past();
+      move();
+    }
+  });
+  EXPECT_GT(reused, anew / 10) << "nearly nothing was reused";
+}
+
+TEST_F(TipMergesTest, AfterOneMoreCommitGitIsAskedAboutThatAlone) {
+  const TempDirectory temp;
+  const auto commit = [](std::string_view branch, std::string_view from, std::string_view path) {
+    return fmt::format(
+        "commit refs/heads/{}\ncommitter C <c@d> 1700000000 +0000\ndata 0\n{}M 100644 inline "
+        "{}\ndata 2\n{}\n\n",
+        branch, from.empty() ? "" : fmt::format("from refs/heads/{}\n", from), path,
+        branch.substr(0, 1));
+  };
+  const std::string git_dir =
+      import(temp, commit("main", "", "f") + commit("one", "main", "a") +
+                       commit("two", "main", "b") + commit("grown", "two", "a"));
+  const auto tip = [&](const std::string& name) {
+    return ask(git_dir, {"rev-parse", "refs/heads/" + name});
+  };
+  const TipMerges merges(git_, git_dir, temp.path());
+  BranchPast past;
+  const auto first = merges.survey({tip("one"), tip("two"), tip("main")}, all_pairs(3), past);
+  ASSERT_TRUE(first);
+  EXPECT_TRUE(first->collisions.empty());
+  programs_.asked.clear();
+  const auto second = merges.survey({tip("one"), tip("grown"), tip("main")}, {{0, 1}}, past);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->collisions, (std::vector<Collision>{{.pair = {0, 1}, .files = {"a"}}}));
+  EXPECT_EQ(programs_.asked, (std::set<std::string>{"merge-tree", "log"}));
+}
+
+// Two commits are the newest that both tips have, and only one of them is among what is known:
+//
+//   root ─ m1 ─ m2 ─ one, two     one has merged a, two has merged b; then new merges a and b.
+//     │     └ b
+//     └ a
+TEST_F(TipMergesTest, ForksThatLieFurtherBackThanWhatIsKnownAreFound) {
+  const TempDirectory temp;
+  std::string script;
+  const auto commit = [&](std::string_view name, std::string_view parents, std::string_view files) {
+    script +=
+        fmt::format("commit refs/heads/{}\ncommitter C <c@d> 1700000000 +0000\ndata 0\n{}{}\n",
+                    name, parents, files);
+  };
+  const auto file = [](std::string_view path, std::string_view text) {
+    return fmt::format("M 100644 inline {}\ndata {}\n{}\n", path, text.size(), text);
+  };
+  commit("root", "", file("x", "0"));
+  commit("m1", "from refs/heads/root\n", file("x", "1"));
+  commit("m2", "from refs/heads/m1\n", file("y", "1"));
+  commit("a", "from refs/heads/root\n", file("a", "1"));
+  commit("b", "from refs/heads/m1\n", file("b", "1"));
+  commit("one", "from refs/heads/m2\nmerge refs/heads/a\n", file("x", "0") + file("a", "1"));
+  commit("two", "from refs/heads/m2\nmerge refs/heads/b\n", file("b", "1"));
+  commit("new", "from refs/heads/a\nmerge refs/heads/b\n", file("x", "2") + file("b", "1"));
+  const std::string git_dir = import(temp, script);
+  const auto tip = [&](const std::string& name) {
+    return ask(git_dir, {"rev-parse", "refs/heads/" + name});
+  };
+  const TipMerges merges(git_, git_dir, temp.path());
+  BranchPast past;
+  ASSERT_TRUE(merges.survey({tip("one"), tip("two")}, all_pairs(2), past));
+  const std::vector<std::string> tips{tip("one"), tip("new")};
+  const Result<TipSurvey> survey = merges.survey(tips, all_pairs(2), past);
+  ASSERT_TRUE(survey);
+  EXPECT_EQ(survey->collisions, merges.merge(tips, all_pairs(2)).value());
+  EXPECT_EQ(survey->collisions.size(), 1U);
+}
+
 TEST_F(TipMergesTest, LeavesNoObjectsBehind) {
   const TempDirectory temp;
   const std::string git_dir = import(temp, RandomHistory(7).script());
   const std::string before = ask(git_dir, {"count-objects", "-v"});
-  ASSERT_TRUE(TipMerges(git_, git_dir, temp.path()).merge(tips_in(git_dir), all_pairs(kTips)));
+  ASSERT_TRUE(TipMerges(git_, git_dir, temp.path()).merge(tips_in(git_dir), all_pairs(kBranches)));
   EXPECT_EQ(ask(git_dir, {"count-objects", "-v"}), before);
 }
 
@@ -190,7 +308,7 @@ TEST_F(TipMergesTest, APairThatGitFallsOverDoesNotHideTheOthers) {
   const TempDirectory temp;
   const std::string git_dir = import(temp, RandomHistory(232'784'006).script());
   const Result<std::vector<Collision>> all =
-      TipMerges(git_, git_dir, temp.path()).merge(tips_in(git_dir), all_pairs(kTips));
+      TipMerges(git_, git_dir, temp.path()).merge(tips_in(git_dir), all_pairs(kBranches));
   ASSERT_TRUE(all) << all.error().message;
   EXPECT_GT(all->size(), 1U);
 }

@@ -9,6 +9,7 @@
 #include "git/known_collisions.h"
 #include "git/ref_files.h"
 #include "model/resource.h"
+#include "sys/replacement.h"
 #include "verbs/claim.h"
 #include "verbs/target.h"
 
@@ -118,6 +119,14 @@ KnownCollisions read_known(Workspace& workspace, const std::string& path) {
   return KnownCollisions::of(text && text->has_value() ? **text : std::string());
 }
 
+// Without it the next look takes longer, no more. So it is not flushed, either: its checksum tells
+// what a loss of power made of it.
+void keep(Workspace& workspace, const std::string& path, const std::string& text) {
+  Result<Replacement> made =
+      Replacement::begin(workspace.system().files, path, workspace.file_mode());
+  if (made && made->file().append(text)) (void)made->put_in_place(Replacement::Keep::until_reboot);
+}
+
 // What is known goes into `found`; the others are to be compared.
 std::vector<TipPair> unknown_pairs(const KnownCollisions& known,
                                    const std::vector<std::string>& tips, Conflicts& found) {
@@ -148,19 +157,19 @@ Result<Conflicts> conflicts(Workspace& workspace) {
   std::vector<std::string> tips;
   for (const LiveBranch& live : found->branches) tips.push_back(live.commit);
   const std::string cache = *directory + "/conflicts.cache";
-  const std::vector<TipPair> unknown = unknown_pairs(read_known(workspace, cache), tips, *found);
+  const KnownCollisions known = read_known(workspace, cache);
+  const std::vector<TipPair> unknown = unknown_pairs(known, tips, *found);
   if (unknown.empty()) return found;
   const Result<const Repository*> repository = workspace.repository();
   if (!repository) return fail(repository.error());
   const TipMerges merges(workspace.system().git, (*repository)->common_dir, *directory);
-  Result<TipSurvey> survey = merges.survey(tips, unknown);
+  BranchPast past = known.past();
+  Result<TipSurvey> survey = merges.survey(tips, unknown, past);
   if (!survey) return fail(survey.error());
   found->merged = survey->merged;
   std::ranges::move(survey->collisions, std::back_inserter(found->collisions));
   std::ranges::sort(found->collisions, {}, &Collision::pair);
-  // Without it the next look takes longer, no more.
-  (void)workspace.system().files.replace_file(cache, encode_collisions(tips, found->collisions),
-                                              workspace.file_mode());
+  keep(workspace, cache, encode_collisions(tips, found->collisions, past));
   return found;
 }
 

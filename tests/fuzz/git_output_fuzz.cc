@@ -1,7 +1,10 @@
 // What git prints, as dibs reads it: none of it is taken on trust, because paths and messages in it
 // are other people's. The first byte chooses.
+#include <fmt/core.h>
+
 #include <array>
 
+#include "base/crc32c.h"
 #include "base/text.h"
 #include "fuzzing.h"
 #include "git/batch_answers.h"
@@ -42,11 +45,14 @@ void try_merges(std::string_view text) {
 }
 
 void try_changes(std::string_view text) {
-  const Result<std::vector<ChangedPaths>> changes = parse_changed_paths(text);
+  const Result<std::vector<CommitChanges>> changes = parse_commit_changes(text);
   if (!changes || changes->size() < 2) return;
-  must(may_collide(changes->front(), changes->back()) ==
-           may_collide(changes->back(), changes->front()),
-       "who collides with whom is mutual");
+  ChangedPaths one = changes->front().paths;
+  const ChangedPaths& other = changes->back().paths;
+  must(may_collide(one, other) == may_collide(other, one), "who collides with whom is mutual");
+  const bool collided = may_collide(one, other);
+  join(one, other);
+  must(!collided || may_collide(one, other), "who changes more collides no less");
 }
 
 void try_index_listing(std::string_view text) {
@@ -66,9 +72,19 @@ void try_push(Pieces pieces) {
     must(end.exit_code == 0, "a push that failed has moved nothing");
 }
 
-void try_known(std::string_view text) {
-  const KnownCollisions known = KnownCollisions::of(text);
+// The checksum is put right, or no mutation would get past it.
+void try_known(std::string_view body) {
+  const KnownCollisions known =
+      KnownCollisions::of(fmt::format("dibs conflicts 2 {}\n{}", hex32(crc32c(0, body)), body));
   (void)known.files("aa", "bb");
+  BranchPast past = known.past();
+  (void)past.changed({.from = "cc", .to = "aa"});
+  must(past.left_behind({"aa"}).size() <= past.commits.size(), "no commit is left behind twice");
+  const ForkPoints forks(past.commits, {"aa", "bb"});
+  (void)forks.of({.first = 0, .second = 1});
+  const std::size_t before = past.commits.size();
+  past.forget_all_but({"aa", "bb"});
+  must(past.commits.size() <= before, "to forget adds nothing");
 }
 
 }  // namespace
