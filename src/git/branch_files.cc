@@ -85,6 +85,12 @@ GitProgram::Call BranchFiles::call(std::vector<std::string> arguments) const {
   return {.git_dir = directory_, .arguments = std::move(arguments), .input = {}};
 }
 
+GitProgram::Call BranchFiles::writing(std::vector<std::string> arguments) const {
+  GitProgram::Call call = this->call(std::move(arguments));
+  call.settings = {flushing_ == Flushing::at_once ? "core.fsync=all" : "core.fsync=none"};
+  return call;
+}
+
 Result<std::vector<BranchEntry>> BranchFiles::list(const std::string& commit,
                                                    const std::vector<std::string>& paths) const {
   std::vector<std::string> arguments{"ls-tree", "-z", "--full-tree"};
@@ -175,7 +181,7 @@ Result<std::string> BranchFiles::write(const NewCommit& commit) const {
   constexpr std::string_view kNowhere = "refs/dibs-prepared";
   const std::string text =
       import_of(commit, kNowhere) + fmt::format("reset {}\n\nget-mark :1\ndone\n", kNowhere);
-  GitProgram::Call import = call({"fast-import", "--quiet", "--done", "--force"});
+  GitProgram::Call import = writing({"fast-import", "--quiet", "--done", "--force"});
   import.input = text;
   return commit_named_in(git_.output_of(import, ErrorKind::internal));
 }
@@ -193,7 +199,7 @@ std::string BranchFiles::told_by(const NewCommit& commit) {
 Result<std::optional<std::string>> BranchFiles::put(const NewCommit& commit, const std::string& ref,
                                                     const FileLock* under) const {
   const std::string text = import_of(commit, ref) + "get-mark :1\ndone\n";
-  GitProgram::Call import = call({"fast-import", "--quiet", "--done"});
+  GitProgram::Call import = writing({"fast-import", "--quiet", "--done"});
   import.input = text;
   import.under = under;
   const Result<ProgramEnd> end = git_.run(import);

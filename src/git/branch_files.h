@@ -44,11 +44,17 @@ struct TakenFile {
   std::string object;
 };
 
+/// Whether what is written is on the disk when git has ended.
+enum class Flushing {
+  at_once,
+  none,  // it is on its way to a remote, and made again if it does not get there
+};
+
 class BranchFiles {
  public:
   // `directory` is a bare repository that has the commits asked about.
-  BranchFiles(const GitProgram& git, std::string directory)
-      : git_(git), directory_(std::move(directory)) {}
+  BranchFiles(const GitProgram& git, std::string directory, Flushing flushing = Flushing::at_once)
+      : git_(git), directory_(std::move(directory)), flushing_(flushing) {}
 
   // What is at these paths in a commit; a path that ends in '/' stands for what is in that folder.
   // No paths: everything there is.
@@ -108,9 +114,11 @@ class BranchFiles {
       std::vector<std::string> arguments) const;
   [[nodiscard]] Result<std::string> ask_for(const std::vector<std::string>& names) const;
   [[nodiscard]] GitProgram::Call call(std::vector<std::string> arguments) const;
+  [[nodiscard]] GitProgram::Call writing(std::vector<std::string> arguments) const;
 
   const GitProgram& git_;
   std::string directory_;
+  Flushing flushing_;
 };
 
 }  // namespace dibs

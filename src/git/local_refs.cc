@@ -38,6 +38,25 @@ std::optional<Error> lock_in_the_way(const ProgramEnd& end) {
                .fields = {}};
 }
 
+Done clear_empty_lock(FileSystem& files, const GitProgram& git, const std::string& path) {
+  const auto empty_lock = [&] {
+    const Result<std::optional<FileStatus>> status = files.status(path);
+    return status && status->has_value() && (*status)->size == 0 ? *status : std::nullopt;
+  };
+  const std::optional<FileStatus> before = empty_lock();
+  if (!before || !git.outlast_others()) return {};
+  const std::optional<FileStatus> after = empty_lock();
+  const bool same =
+      after && after->inode == before->inode && after->modified_unix_ms == before->modified_unix_ms;
+  return same ? files.remove(path) : Done{};
+}
+
+Done flush_ref_folder(FileSystem& files, const std::string& common_dir, const std::string& name) {
+  const std::string folder = parent_of(common_dir + "/" + name);
+  Done synced = files.sync_directory(folder);
+  return synced || is_there(files, folder) ? synced : Done{};
+}
+
 // HEAD last: what is there without it was not finished, and is made again.
 Result<std::string> GitLocalRefs::git_dir() {
   const std::string& own = own_.directory;
@@ -68,12 +87,23 @@ Result<LocalRefs::End> GitLocalRefs::move(const std::vector<RefMove>& moves,
                                            .settings = {"core.fsync=all"},
                                            .under = under});
   if (!end) return fail(end.error());
-  if (end->succeeded()) return End{.kind = End::Kind::moved, .why = {}};
+  if (end->succeeded()) return flushed(moves);
   // git says 128 itself when it refuses; above that a signal ended it, perhaps between two refs.
   if (const std::optional<Error> error = lock_in_the_way(*end)) return fail(*error);
   const bool cut_short = end->cut != ProgramEnd::Cut::no || end->exit_code > kSignalled;
   return End{.kind = cut_short ? End::Kind::unknown : End::Kind::turned_down,
              .why = complaint_of(*end)};
+}
+
+// git flushes a ref's file, and not the folder that it is in then. One that is deleted does no harm
+// if it comes back with the power.
+Result<LocalRefs::End> GitLocalRefs::flushed(const std::vector<RefMove>& moves) {
+  for (const RefMove& move : moves) {
+    if (move.stays() || move.to.empty()) continue;
+    if (Done synced = flush_ref_folder(files_, common_dir_, move.name); !synced)
+      return End{.kind = End::Kind::unknown, .why = synced.error().message};
+  }
+  return End{.kind = End::Kind::moved, .why = {}};
 }
 
 Result<std::string> GitLocalRefs::commit_at(const std::string& ref) {
@@ -94,15 +124,15 @@ Result<bool> GitLocalRefs::contains(const std::string& ref, const std::string& c
   return end->succeeded();
 }
 
-// What git writes into the lock before it renames it is the value that the ref is to have. An empty
-// one may be that of any git that began a moment ago.
+// What git writes into the lock before it renames it is the value that the ref is to have.
 Done GitLocalRefs::clear_lock(const RefMove& move) {
   if (move.to.empty() || move.stays()) return {};
   const std::string path = fmt::format("{}/{}.lock", common_dir_, move.name);
   const Result<std::optional<std::string>> text = files_.read_file(path, kLockFileMax);
   if (!text) return fail(text.error());
-  if (!text->has_value() || trim(**text) != move.to) return {};
-  return files_.remove(path);
+  if (!text->has_value()) return {};
+  if (trim(**text) == move.to) return files_.remove(path);
+  return clear_empty_lock(files_, git_, path);
 }
 
 }  // namespace dibs

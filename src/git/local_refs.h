@@ -17,6 +17,17 @@ namespace dibs {
 // Which, only a person can tell. Nothing when it failed for another reason.
 [[nodiscard]] std::optional<Error> lock_in_the_way(const ProgramEnd& end);
 
+// Removes the lock of a ref when it is empty and nobody's: git makes it so, and a power cut makes
+// it so again when it was not flushed. It may be that of a git that began a moment ago, so it goes
+// only if it outlasts every git that was running when it was seen.
+[[nodiscard]] Done clear_empty_lock(FileSystem& files, const GitProgram& git,
+                                    const std::string& path);
+
+// A ref that git has moved, in its place on the disk. It may be in no file of its own, or gone with
+// its folder: git has flushed that.
+[[nodiscard]] Done flush_ref_folder(FileSystem& files, const std::string& common_dir,
+                                    const std::string& name);
+
 class LocalRefs {
  public:
   virtual ~LocalRefs() = default;
@@ -40,8 +51,8 @@ class LocalRefs {
   // Whether the ref is there and `commit` is part of its history.
   [[nodiscard]] virtual Result<bool> contains(const std::string& ref,
                                               const std::string& commit) = 0;
-  // Removes the lock that a git which was killed in this move left on the ref; one that may be
-  // another's stays. Only for whoever knows that no git of ours is at it any more.
+  // Removes the lock that a git which was killed in this move left on the ref; one that may be a
+  // living git's stays. Only for whoever knows that no git of ours is at it any more.
   [[nodiscard]] virtual Done clear_lock(const RefMove& move) = 0;
 };
 
@@ -67,6 +78,7 @@ class GitLocalRefs final : public LocalRefs {
 
  private:
   [[nodiscard]] Result<std::string> git_dir();
+  [[nodiscard]] Result<End> flushed(const std::vector<RefMove>& moves);
 
   FileSystem& files_;
   const GitProgram& git_;

@@ -11,6 +11,22 @@
 namespace dibs {
 namespace {
 
+/// Real programs, and a word of the test's on whether all others have ended.
+class Outlasting final : public Programs {
+ public:
+  Result<ProgramEnd> run(const ProgramCall& call) override { return programs_.run(call); }
+  bool outlast(std::string_view name) override {
+    if (meanwhile) meanwhile();
+    return name == "git" && all_ended;
+  }
+
+  bool all_ended = false;
+  std::function<void()> meanwhile;
+
+ private:
+  PosixPrograms programs_;
+};
+
 class MovedRefs : public testing::Test {
  protected:
   MovedRefs() : repo_(temp_ / "repo") {
@@ -34,7 +50,7 @@ class MovedRefs : public testing::Test {
 
   TempDirectory temp_;
   std::string repo_;
-  PosixPrograms programs_;
+  Outlasting programs_;
   PosixFileSystem files_;
   GitProgram git_{programs_, [] {
                     return std::vector<std::string>{"PATH=/usr/bin:/bin", "HOME=/nonexistent",
@@ -77,6 +93,22 @@ TEST_F(MovedRefs, ALockThatMayBeAnothersStaysAndIsNamed) {
     EXPECT_EQ(end.error().kind, ErrorKind::contended);
     EXPECT_TRUE(contains(end.error().hint, "rm ")) << end.error().hint;
   }
+}
+
+TEST_F(MovedRefs, AnEmptyLockThatOutlastsEveryGitIsCleared) {
+  write_bytes(lock(), "");
+  programs_.all_ended = true;
+  EXPECT_TRUE(refs_.clear_lock(move_));
+  EXPECT_FALSE(is_locked());
+  EXPECT_EQ(move(), LocalRefs::End::Kind::moved);
+}
+
+TEST_F(MovedRefs, AnEmptyLockThatIsNotTheSameAnyMoreStays) {
+  write_bytes(lock(), "");
+  programs_.all_ended = true;
+  programs_.meanwhile = [&] { write_bytes(lock(), move_.from); };
+  EXPECT_TRUE(refs_.clear_lock(move_));
+  EXPECT_TRUE(is_locked());
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "git/loose_object.h"
+#include "git/tree_object.h"
 
 namespace dibs {
 
@@ -32,22 +33,46 @@ struct Objects {
   }
 };
 
-// Whole and flushed before it has its name, as git does it.
-Done put_object(FileSystem& files, const std::string& objects, unsigned mode,
-                const LooseObject& object) {
+/// A file that has no name yet by which git would find it.
+struct Unnamed {
+  std::unique_ptr<File> file;
+  std::string temporary;
+  std::string path;
+};
+
+// Nothing when it is there already.
+Result<std::optional<Unnamed>> written(FileSystem& files, const std::string& objects, unsigned mode,
+                                       const LooseObject& object) {
   const std::string path = objects + "/" + object.path();
   const Result<std::optional<FileStatus>> there = files.status(path);
-  if (there && there->has_value()) return {};
+  if (there && there->has_value()) return std::nullopt;
   const std::string folder = path.substr(0, path.rfind('/'));
-  if (Done made = files.make_directory(folder, mode); !made) return made;
+  if (Done made = files.make_directory(folder, mode); !made) return fail(made.error());
   const std::string temporary = folder + "/tmp_obj_dibs" + object.name.substr(2);
-  if (Done removed = files.remove(temporary); !removed) return removed;
-  const Result<std::unique_ptr<File>> file =
-      files.open(temporary, Open::create_append, kObjectMode);
+  if (Done removed = files.remove(temporary); !removed) return fail(removed.error());
+  Result<std::unique_ptr<File>> file = files.open(temporary, Open::create_append, kObjectMode);
   if (!file) return fail(file.error());
-  if (Done put = (*file)->append(object.bytes); !put) return put;
-  if (Done synced = (*file)->sync(); !synced) return synced;
-  return files.rename(temporary, path);
+  if (Done put = (*file)->append(object.bytes); !put) return fail(put.error());
+  return Unnamed{.file = *std::move(file), .temporary = temporary, .path = path};
+}
+
+// Each whole and flushed before it has its name, as git does it. All are written before the first
+// is flushed: a file system with a journal puts them on disk together then.
+Done put_objects(FileSystem& files, const std::string& objects, unsigned mode,
+                 const std::vector<LooseObject>& all) {
+  std::vector<Unnamed> unnamed;
+  for (const LooseObject& object : all) {
+    Result<std::optional<Unnamed>> put = written(files, objects, mode, object);
+    if (!put) return fail(put.error());
+    if (put->has_value()) unnamed.push_back(**std::move(put));
+  }
+  for (const Unnamed& one : unnamed) {
+    if (Done synced = one.file->sync(); !synced) return synced;
+  }
+  for (const Unnamed& one : unnamed) {
+    if (Done named = files.rename(one.temporary, one.path); !named) return named;
+  }
+  return {};
 }
 
 // Changes by folder: each replaces a file that is there.
@@ -77,18 +102,12 @@ std::optional<std::string> changed_root(const BranchFiles::NewCommit& commit,
 
 std::optional<std::string> with_entry(std::string_view tree, std::string_view name,
                                       std::string_view object_hex) {
-  const std::size_t object_bytes = object_hex.size() / 2;
-  for (std::size_t at = 0; at < tree.size();) {
-    const std::size_t space = tree.find(' ', at);
-    const std::size_t end = tree.find('\0', at);
-    if (space == std::string_view::npos || end == std::string_view::npos || space > end ||
-        end + 1 + object_bytes > tree.size())
-      return std::nullopt;
-    if (tree.substr(space + 1, end - space - 1) == name) {
-      std::string changed(tree);
-      return changed.replace(end + 1, object_bytes, raw_bytes(object_hex));
-    }
-    at = end + 1 + object_bytes;
+  std::string_view rest = tree;
+  while (const std::optional<TreeEntry> entry = next_entry(rest, object_hex.size() / 2)) {
+    if (entry->name != name) continue;
+    std::string changed(tree);
+    const auto at = static_cast<std::size_t>(entry->object.data() - tree.data());
+    return changed.replace(at, entry->object.size(), raw_bytes(object_hex));
   }
   return std::nullopt;
 }
@@ -109,10 +128,8 @@ Result<std::optional<std::string>> write_loose_commit(FileSystem& files,
   if (!tree) return std::nullopt;
   const std::string text = fmt::format("tree {}\n{}", *tree, BranchFiles::told_by(commit));
   const std::string name = objects.add(format, "commit", text);
-  for (const LooseObject& object : objects.all) {
-    if (Done put = put_object(files, folder, (*status)->mode & kPermissions, object); !put)
-      return fail(put.error());
-  }
+  if (Done put = put_objects(files, folder, (*status)->mode & kPermissions, objects.all); !put)
+    return fail(put.error());
   return name;
 }
 

@@ -4,11 +4,6 @@
 
 namespace dibs {
 
-namespace {
-constexpr std::size_t kLooseRefMax = 4096;
-constexpr std::size_t kPackedRefsMax = 64UL * 1024 * 1024;
-}  // namespace
-
 // The file before the line: git packs a ref before it removes its file, so one that is packed
 // meanwhile is seen in one of the two.
 Result<std::string> RefFiles::commit_at(const std::string& ref) {

@@ -12,6 +12,9 @@
 
 namespace dibs {
 
+inline constexpr std::size_t kLooseRefMax = 4096;
+inline constexpr std::size_t kPackedRefsMax = 64UL * 1024 * 1024;
+
 class RefFiles {
  public:
   RefFiles(FileSystem& files, std::string git_dir) : files_(files), git_dir_(std::move(git_dir)) {}

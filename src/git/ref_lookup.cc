@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "git/ref_files.h"
 
 namespace dibs {
 
@@ -11,8 +12,6 @@ namespace {
 
 using Kind = RefAnswer::Kind;
 
-constexpr std::size_t kLooseRefMax = 4096;
-constexpr std::size_t kPackedRefsMax = 64UL * 1024 * 1024;
 constexpr int kSymbolicMax = 5;  // as git
 constexpr std::string_view kSymbolic = "ref: ";
 constexpr std::array<std::string_view, 4> kHeads{"HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD",
@@ -25,13 +24,8 @@ bool is_branch(std::string_view ref) {
          is_plain_branch_name(ref);
 }
 
-bool is_there(FileSystem& files, const std::string& path) {
-  const Result<std::optional<FileStatus>> status = files.status(path);
-  return !status || status->has_value();
-}
-
 // Empty when it cannot be told.
-std::string common_dir_of(FileSystem& files, const std::string& git_dir) {
+std::string certain_common_dir(FileSystem& files, const std::string& git_dir) {
   const Result<std::optional<std::string>> text =
       files.read_file(git_dir + "/commondir", kLooseRefMax);
   if (!text) return {};
@@ -73,7 +67,7 @@ struct Place {
 };
 
 std::optional<Place> place_of(FileSystem& files, const std::string& git_dir) {
-  Place place{.files = files, .git_dir = git_dir, .common_dir = common_dir_of(files, git_dir)};
+  Place place{.files = files, .git_dir = git_dir, .common_dir = certain_common_dir(files, git_dir)};
   if (place.common_dir.empty() || is_there(files, place.common_dir + "/reftable"))
     return std::nullopt;
   return place;

@@ -78,6 +78,9 @@ Result<std::string> RemoteRefs::make(unsigned directory_mode) {
                                               ErrorKind::internal);
   if (!format) return format;
   format->resize(std::min(format->find('\n'), format->size()));
+  // One that was left by whoever was killed here says things twice, and git would not change it.
+  if (Done removed = files_.remove(place_.directory + "/config"); !removed)
+    return fail(removed.error());
   const Result<std::string> begun = git_.output_of(
       call({"init", "--quiet", "--bare", "--template=", "--object-format=" + *format}),
       ErrorKind::internal);

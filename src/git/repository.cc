@@ -8,14 +8,8 @@ namespace dibs {
 
 namespace {
 
-constexpr std::size_t kSmallFileMax = 64UL * 1024;
+constexpr std::size_t kNoteMax = 64UL * 1024;
 constexpr std::size_t kConfigMax = 1024UL * 1024;
-
-// A small text file, trimmed; empty when it is not there or cannot be read.
-std::string small_file(FileSystem& files, const std::string& path) {
-  const Result<std::optional<std::string>> contents = files.read_file(path, kSmallFileMax);
-  return contents && contents->has_value() ? std::string(trim(**contents)) : std::string();
-}
 
 std::string resolved(FileSystem& files, const std::string& base, const std::string& path) {
   const std::string joined = path.starts_with('/') ? path : base + "/" + path;
@@ -33,11 +27,6 @@ bool is_git_dir(FileSystem& files, const std::string& path) {
          kind_at(files, path + "/refs") == FileKind::directory;
 }
 
-std::string parent_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
-}
-
 // The git directory that `root`/.git is or points to; nothing when there is no .git.
 std::optional<std::string> git_dir_in(FileSystem& files, const std::string& root) {
   const std::string dot_git = (root == "/" ? "" : root) + "/.git";
@@ -50,13 +39,13 @@ std::optional<std::string> git_dir_in(FileSystem& files, const std::string& root
   if (kind == FileKind::directory) return target;
   if (kind != FileKind::regular) return std::nullopt;
   constexpr std::string_view kPointer = "gitdir: ";
-  const std::string text = small_file(files, target);
+  const std::string text = note_in(files, target);
   if (!text.starts_with(kPointer)) return std::nullopt;
   return resolved(files, root, text.substr(kPointer.size()));
 }
 
 std::string common_dir_of(FileSystem& files, const std::string& git_dir) {
-  const std::string common = small_file(files, git_dir + "/commondir");
+  const std::string common = note_in(files, git_dir + "/commondir");
   return common.empty() ? git_dir : resolved(files, git_dir, common);
 }
 
@@ -85,6 +74,11 @@ std::string shared_repository_setting(FileSystem& files, const Repository& repos
 
 }  // namespace
 
+std::string note_in(FileSystem& files, const std::string& path) {
+  const Result<std::optional<std::string>> contents = files.read_file(path, kNoteMax);
+  return contents && contents->has_value() ? std::string(trim(**contents)) : std::string();
+}
+
 Result<Repository> find_repository(FileSystem& files, const std::string& directory) {
   for (std::string at = directory;; at = parent_of(at)) {
     if (const std::optional<std::string> git_dir = git_dir_in(files, at)) {
@@ -108,7 +102,7 @@ Result<Repository> find_repository(FileSystem& files, const std::string& directo
 std::string current_branch(FileSystem& files, const Repository& repository) {
   constexpr std::string_view kBranch = "ref: refs/heads/";
   constexpr std::size_t kBranchMax = 250;
-  const std::string head = small_file(files, repository.git_dir + "/HEAD");
+  const std::string head = note_in(files, repository.git_dir + "/HEAD");
   if (!head.starts_with(kBranch)) return {};
   std::string branch = head.substr(kBranch.size());
   const bool usable = branch != ".invalid" && branch.size() <= kBranchMax && is_printable(branch);
@@ -133,7 +127,7 @@ Result<std::vector<Repository>> all_worktrees(FileSystem& files, const Repositor
   if (!names) return fail(names.error());
   for (const std::string& name : *names) {
     const std::string git_dir = linked + "/" + name;
-    const std::string dot_git = small_file(files, git_dir + "/gitdir");
+    const std::string dot_git = note_in(files, git_dir + "/gitdir");
     if (dot_git.empty() || kind_at(files, dot_git) != FileKind::regular) continue;
     worktrees.push_back({.git_dir = git_dir,
                          .common_dir = common,

@@ -23,6 +23,10 @@ struct Repository {
 // The repository that `directory` (absolute, without symbolic links) is in; exit 10 when none is.
 [[nodiscard]] Result<Repository> find_repository(FileSystem& files, const std::string& directory);
 
+// One of git's own notes (gitdir, commondir, locked), trimmed; empty when it is not there or cannot
+// be read.
+[[nodiscard]] std::string note_in(FileSystem& files, const std::string& path);
+
 // The branch that is checked out; empty when HEAD is detached.
 [[nodiscard]] std::string current_branch(FileSystem& files, const Repository& repository);
 

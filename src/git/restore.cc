@@ -129,8 +129,7 @@ class Restorer {
   }
 
   Done put_submodule(const RescueNote::Submodule& kept) {
-    const Result<std::string> message =
-        output({"log", "-1", "--format=%B", kept.commit, "--"});
+    const Result<std::string> message = output({"log", "-1", "--format=%B", kept.commit, "--"});
     if (!message) return fail(message.error());
     const std::optional<RescueNote> note = parse_rescue_message(*message);
     if (!note || contains(kept.name, "..") || contains(kept.path, "..")) {

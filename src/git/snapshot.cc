@@ -54,10 +54,7 @@ class Keeper {
   Result<std::string> output(std::vector<std::string> arguments) const {
     return around_.git.output_of(call(std::move(arguments)), ErrorKind::internal);
   }
-  bool is_there(const std::string& path) const {
-    const Result<std::optional<FileStatus>> status = around_.files.status(path);
-    return !status || status->has_value();
-  }
+  bool is_there(const std::string& path) const { return dibs::is_there(around_.files, path); }
   bool in_submodule() const { return request_.depth > 0; }
 
   Done look_at_commits() {

@@ -49,11 +49,6 @@ Uncommitted parse_status(std::string_view out) {
   return changes;
 }
 
-bool is_there(FileSystem& files, const std::string& path) {
-  const Result<std::optional<FileStatus>> status = files.status(path);
-  return !status || status->has_value();
-}
-
 // git looks away from what is marked so; an index that holds nothing but these entries, without
 // their marks, makes it look.
 Result<std::string> look_at(FileSystem& files, const GitProgram& git, const Repository& worktree,

@@ -9,6 +9,7 @@
 #include "base/sha.h"
 #include "base/text.h"
 #include "base/time.h"
+#include "sys/replacement.h"
 
 namespace dibs {
 
@@ -37,7 +38,8 @@ IdentityFile file_of_copy(const Repository& repository) {
 Result<std::optional<WorktreeIdentity>> load(FileSystem& files, const IdentityFile& file) {
   const Result<std::optional<std::string>> text = files.read_file(file.path, kIdentityMax);
   if (!text) return fail(text.error());
-  if (!text->has_value()) return std::nullopt;
+  // An empty one is what a power loss leaves of one that was not flushed.
+  if (text->value_or("").empty()) return std::nullopt;
   const Result<Json> json = parse_json(**text);
   const auto id = json ? text_member(*json, "worktree_id") : std::nullopt;
   const auto root = json ? text_member(*json, "root") : std::nullopt;
@@ -57,8 +59,7 @@ Result<std::optional<WorktreeIdentity>> load(FileSystem& files, const IdentityFi
       .moved_from = std::nullopt};
 }
 
-Done save(FileSystem& files, const Repository& repository, const IdentityFile& file,
-          const WorktreeIdentity& identity) {
+std::string to_json(const WorktreeIdentity& identity) {
   JsonObject json;
   json.add("schema_version", 1)
       .add("worktree_id", identity.id.text)
@@ -66,8 +67,13 @@ Done save(FileSystem& files, const Repository& repository, const IdentityFile& f
       .add("root", identity.root)
       .add("created_at", rfc3339(identity.created_unix_ms));
   if (identity.relocated_unix_ms) json.add("relocated_at", rfc3339(*identity.relocated_unix_ms));
+  return json.text() + "\n";
+}
+
+Done save(FileSystem& files, const Repository& repository, const IdentityFile& file,
+          const WorktreeIdentity& identity) {
   const unsigned mode = shared_directory_mode(files, repository);
-  return files.replace_file(file.path, json.text() + "\n", mode & 0666U);
+  return files.replace_file(file.path, to_json(identity), mode & 0666U);
 }
 
 enum class Whereabouts {
@@ -169,10 +175,12 @@ Result<WorktreeIdentity> put_worktree_identity(FileSystem& files, Clock& clock,
   const IdentityFile file = own_file(repository);
   const unsigned mode = shared_directory_mode(files, repository);
   if (Done made = files.make_directory(file.directory, mode); !made) return fail(made.error());
-  const auto lock = files.lock(file.directory + "/worktree.lock", Patience::wait, mode & 0666U);
-  if (!lock) return fail(lock.error());
   WorktreeIdentity identity = identity_under(id, files, clock, repository);
-  if (Done saved = save(files, repository, file, identity); !saved) return fail(saved.error());
+  Result<Replacement> made = Replacement::begin(files, file.path, mode & 0666U);
+  if (!made) return fail(made.error());
+  if (Done put = made->file().append(to_json(identity)); !put) return fail(put.error());
+  if (Done put = made->put_in_place(Replacement::Keep::until_reboot); !put)
+    return fail(put.error());
   return identity;
 }
 

@@ -35,7 +35,8 @@ struct WorktreeIdentity {
 // For a worktree that is yet to be made: a lease can be taken under the name it will have, so that
 // nobody works where nothing is held.
 [[nodiscard]] WorktreeId new_worktree_id(Random& random);
-// Gives a worktree that has just been made the name that was promised to it.
+// Gives a worktree that has just been made the name that was promised to it. It is not flushed, as
+// the worktree is not: one that loses its name to a power loss gets a new one.
 [[nodiscard]] Result<WorktreeIdentity> put_worktree_identity(FileSystem& files, Clock& clock,
                                                              const Repository& repository,
                                                              const WorktreeId& id);

@@ -9,34 +9,20 @@
 #include "git/ref_lookup.h"
 #include "git/worktree_identity.h"
 #include "git/worktree_making.h"
+#include "sys/scratch.h"
+#include "sys/tree_removal.h"
 
 namespace dibs {
 
 namespace {
 
-constexpr std::size_t kSmallFileMax = 64UL * 1024;
 constexpr unsigned kSharedDirectory = 0755;
-
-std::string small_file(FileSystem& files, const std::string& path) {
-  const Result<std::optional<std::string>> text = files.read_file(path, kSmallFileMax);
-  return text && text->has_value() ? std::string(trim(**text)) : std::string();
-}
-
-bool is_there(FileSystem& files, const std::string& path) {
-  const Result<std::optional<FileStatus>> status = files.status(path);
-  return !status || status->has_value();
-}
 
 bool is_empty_directory(FileSystem& files, const std::string& path) {
   const Result<std::optional<FileStatus>> status = files.status(path);
   if (!status || !status->has_value() || (*status)->kind != FileKind::directory) return false;
   const Result<std::vector<std::string>> names = files.list(path);
   return names && names->empty();
-}
-
-std::string parent_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == 0 || slash == std::string::npos ? "/" : path.substr(0, slash);
 }
 
 std::string without_final_slashes(std::string path) {
@@ -69,14 +55,16 @@ std::vector<std::string> add_arguments(const NewWorktree& request) {
   return arguments;
 }
 
-Result<ProgramEnd> make(const Surroundings& around, const NewWorktree& request) {
-  Result<std::optional<ProgramEnd>> made = make_worktree(around, request);
+Result<ProgramEnd> make(const Surroundings& around, const NewWorktree& request,
+                        const FileLock& turn) {
+  Result<std::optional<ProgramEnd>> made = make_worktree(around, request, turn);
   if (!made) return fail(made.error());
   if (made->has_value()) return **std::move(made);
   return around.git.run({.git_dir = around.common_dir,
                          .arguments = add_arguments(request),
                          .input = {},
-                         .most_ms = kWholeTreeMs});
+                         .most_ms = kWholeTreeMs,
+                         .under = &turn});
 }
 
 }  // namespace
@@ -123,6 +111,7 @@ Done Worktrees::make_parents(const std::string& path) {
 Result<Repository> Worktrees::add(const NewWorktree& request) {
   const auto turn = lock_worktrees(around_);
   if (!turn) return fail(turn.error());
+  if (Done cleared = clear_half_made(around_, request); !cleared) return fail(cleared.error());
   if (is_there(around_.files, request.path) && !is_empty_directory(around_.files, request.path)) {
     return fail(ErrorKind::refused,
                 fmt::format("there is something at {} already", printable(request.path)),
@@ -130,7 +119,7 @@ Result<Repository> Worktrees::add(const NewWorktree& request) {
   }
   if (Done free = check_branch(request); !free) return fail(free.error());
   if (Done made = make_parents(request.path); !made) return fail(made.error());
-  const Result<ProgramEnd> end = make(around_, request);
+  const Result<ProgramEnd> end = make(around_, request, **turn);
   if (!end) return fail(end.error());
   if (!end->succeeded()) {
     return fail(ErrorKind::refused,
@@ -165,11 +154,11 @@ Result<std::vector<FoundWorktree>> Worktrees::all() {
   if (!names) return fail(names.error());
   for (const std::string& name : *names) {
     const std::string git_dir = folder + "/" + name;
-    const std::string dot_git = small_file(files, git_dir + "/gitdir");
+    const std::string dot_git = note_in(files, git_dir + "/gitdir");
     if (dot_git.empty()) continue;
     const std::string root = parent_of(dot_git);
     std::optional<std::string> locked;
-    if (is_there(files, git_dir + "/locked")) locked = small_file(files, git_dir + "/locked");
+    if (is_there(files, git_dir + "/locked")) locked = note_in(files, git_dir + "/locked");
     found.push_back({.repository = {.git_dir = git_dir,
                                     .common_dir = common,
                                     .root = files.real_path(root).value_or(root),
@@ -240,18 +229,43 @@ Result<RemovedWorktree> Worktrees::remove(const FoundWorktree& worktree, Rescue&
   removed.rescue = *std::move(kept);
   const auto turn = lock_worktrees(around_);
   if (!turn) return fail(turn.error());
+  if (Done gone = take_away(worktree.repository); !gone) return fail(gone.error());
+  return removed;
+}
+
+// Without git where that can be done in one step, so that whoever is cut short leaves no half of
+// it; and git would be one more process for every item that lands.
+Done Worktrees::take_away(const Repository& repository) {
+  const Result<Repository> there = find_repository(around_.files, repository.root);
+  const bool is_plain =
+      there && there->root == repository.root && there->git_dir == repository.git_dir;
+  if (is_plain && move_away(repository)) return {};
   // Forced, because git refuses what is dirty or has submodules; all of that is kept by now.
   const Result<ProgramEnd> end =
       around_.git.run({.git_dir = around_.common_dir,
-                       .arguments = {"worktree", "remove", "--force", worktree.repository.root},
+                       .arguments = {"worktree", "remove", "--force", repository.root},
                        .input = {},
                        .most_ms = kWholeTreeMs});
   if (!end) return fail(end.error());
-  if (end->succeeded()) return removed;
-  return fail(ErrorKind::refused,
-              fmt::format("git cannot remove {}: {}", printable(worktree.repository.root),
-                          complaint_of(*end)),
-              fmt::format("what was not committed is kept; see: dibs worktree rescue list"));
+  if (end->succeeded()) return {};
+  return fail(
+      ErrorKind::refused,
+      fmt::format("git cannot remove {}: {}", printable(repository.root), complaint_of(*end)),
+      "what was not committed is kept; see: dibs worktree rescue list");
+}
+
+// Whether it could: not where the files are on another file system. What goes with the scratch
+// directory is removed by whoever clears up if we are killed before.
+bool Worktrees::move_away(const Repository& repository) {
+  const Result<ScratchDirectory> scratch = ScratchDirectory::make(around_.directory);
+  return scratch && around_.files.rename(repository.root, scratch->path() + "/files") &&
+         around_.files.rename(repository.git_dir, scratch->path() + "/git");
+}
+
+Done Worktrees::forget(const FoundWorktree& missing) {
+  const auto turn = lock_worktrees(around_);
+  if (!turn) return fail(turn.error());
+  return remove_tree(missing.repository.git_dir);
 }
 
 }  // namespace dibs

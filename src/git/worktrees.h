@@ -59,6 +59,9 @@ class Worktrees {
   [[nodiscard]] Result<RemovedWorktree> remove(const FoundWorktree& worktree, Rescue& rescue,
                                                const KeepRequest& keep);
 
+  // What git knows of one whose directory is gone.
+  [[nodiscard]] Done forget(const FoundWorktree& missing);
+
   // All that git knows, also those whose directory is gone.
   [[nodiscard]] Result<std::vector<FoundWorktree>> all();
   // The worktree whose root is `path`; `not_found` when none is.
@@ -70,6 +73,8 @@ class Worktrees {
   [[nodiscard]] Done check_branch(const NewWorktree& request);
   [[nodiscard]] Done check_removable(const FoundWorktree& worktree);
   [[nodiscard]] Done make_parents(const std::string& path);
+  [[nodiscard]] Done take_away(const Repository& repository);
+  [[nodiscard]] bool move_away(const Repository& repository);
 
   Surroundings around_;
 };

@@ -15,6 +15,7 @@
 #include "git/worktree_identity.h"
 #include "sys/posix_file_system.h"
 #include "sys/programs.h"
+#include "sys/tree_removal.h"
 #include "testing/fake_clock.h"
 #include "testing/seeded_random.h"
 #include "testing/temp_directory.h"
@@ -117,7 +118,7 @@ TEST_F(WorktreesTest, RefusesWhatIsTaken) {
 TEST_F(WorktreesTest, FindsThemByPathAndByBranch) {
   const Repository one = add("one");
   const Repository gone = add("gone");
-  remove_tree(gone.root);
+  ASSERT_TRUE(remove_tree(gone.root));
   EXPECT_TRUE(found(repo_).is_main());
   EXPECT_EQ(found(one.root + "/").repository.git_dir, one.git_dir);
   EXPECT_FALSE(found(one.root).missing);

@@ -32,7 +32,12 @@ Result<ItemsTurn> ItemsTurn::take(FileSystem& files, const GitProgram& git,
 
 Result<std::optional<std::string>> ItemsTurn::put(const BranchFiles::NewCommit& commit) const {
   if (Done noted = write_down(BranchFiles::told_by(commit)); !noted) return fail(noted.error());
-  return BranchFiles(*git_, place_.common_dir).put(commit, kItemsRef, lock_.get());
+  Result<std::optional<std::string>> made =
+      BranchFiles(*git_, place_.common_dir).put(commit, kItemsRef, lock_.get());
+  if (!made || !made->has_value()) return made;
+  if (Done flushed = flush_ref_folder(*files_, place_.common_dir, kItemsRef); !flushed)
+    return fail(flushed.error());
+  return made;
 }
 
 Result<LocalRefs::End> ItemsTurn::move(const std::string& from, const std::string& to,
@@ -42,24 +47,26 @@ Result<LocalRefs::End> ItemsTurn::move(const std::string& from, const std::strin
       .move({{.name = kItemsRef, .from = from, .to = to}}, reason, lock_.get());
 }
 
-// Not flushed: it has to outlive processes, not the machine. Half of it matches nothing.
+// Flushed: a power cut may leave git's lock, and then this has to be there too. Half of it matches
+// nothing.
 Done ItemsTurn::write_down(const std::string& what) const {
   const Result<std::unique_ptr<File>> note =
       files_->open(note_path(), Open::create_append, place_.file_mode);
   if (!note) return fail(note.error());
   if (Done emptied = (*note)->truncate(0); !emptied) return emptied;
-  return (*note)->append(what);
+  if (Done said = (*note)->append(what); !said) return said;
+  return (*note)->sync();
 }
 
 // Before git renames the lock to the ref it writes into it what the ref is to be. If that is what
-// the turn before this one was about to do, its git made it, and is dead. An empty one may be that
-// of any git that began a moment ago, and any other commit is not ours.
+// the turn before this one was about to do, its git made it, and is dead. Any other commit is not
+// ours.
 Done ItemsTurn::clear_dead_lock() const {
   const std::string path = fmt::format("{}/{}.lock", place_.common_dir, kItemsRef);
   const Result<std::optional<std::string>> text = files_->read_file(path, kRefLockBytesMax);
   if (!text) return fail(text.error());
   const std::string commit(text->has_value() ? trim(**text) : std::string_view());
-  if (commit.empty()) return {};
+  if (commit.empty()) return clear_empty_lock(*files_, *git_, path);
   const Result<bool> ours = was_written_down(commit);
   if (!ours) return fail(ours.error());
   return *ours ? files_->remove(path) : Done{};

@@ -25,13 +25,13 @@ Result<std::vector<PastEvent>> past_of(Ledger& ledger, const LeaseRef& ref) {
 }
 
 /// What every verb on one lease of the caller's own starts from.
-struct Asked {
+struct AskedLease {
   LeaseRef ref;
   Ledger& ledger;
   Claimant who;
 };
 
-Result<Asked> asked_about(Workspace& workspace, const std::string& lease) {
+Result<AskedLease> asked_about(Workspace& workspace, const std::string& lease) {
   Result<LeaseRef> ref = parse_lease_ref(lease);
   if (!ref) return fail(ref.error());
   if (auto* resource = std::get_if<Resource>(&*ref)) {
@@ -43,7 +43,7 @@ Result<Asked> asked_about(Workspace& workspace, const std::string& lease) {
   if (!ledger) return fail(ledger.error());
   Result<Claimant> who = workspace.claimant();
   if (!who) return fail(who.error());
-  return Asked{.ref = *std::move(ref), .ledger = **ledger, .who = *std::move(who)};
+  return AskedLease{.ref = *std::move(ref), .ledger = **ledger, .who = *std::move(who)};
 }
 
 using Rule =
@@ -51,7 +51,7 @@ using Rule =
 
 // The way of every verb that changes one lease of the caller's own.
 Result<HeldLease> change_own(Workspace& workspace, const std::string& lease, const Rule& rule) {
-  const Result<Asked> asked = asked_about(workspace, lease);
+  const Result<AskedLease> asked = asked_about(workspace, lease);
   if (!asked) return fail(asked.error());
   auto settled = asked->ledger.settle<Grants>(selection_of(asked->ref), [&](const Board& board) {
     return rule(board, asked->who, asked->ref);
@@ -120,7 +120,7 @@ Result<HeldLease> renew(Workspace& workspace, const Renew& request) {
 }
 
 Result<Released> release(Workspace& workspace, const std::string& lease) {
-  const Result<Asked> asked = asked_about(workspace, lease);
+  const Result<AskedLease> asked = asked_about(workspace, lease);
   if (!asked) return fail(asked.error());
   const auto settled = asked->ledger.settle<Grants>(
       selection_of(asked->ref),
@@ -193,7 +193,7 @@ Result<Grants> force_evict(Workspace& workspace, const std::string& lease,
 
 Result<HeldLease> upgrade_in_line(Workspace& workspace, const std::string& lease,
                                   const Policy& policy, const Queueing& queueing) {
-  const Result<Asked> asked = asked_about(workspace, lease);
+  const Result<AskedLease> asked = asked_about(workspace, lease);
   if (!asked) return fail(asked.error());
   const Result<Board> board = asked->ledger.look(selection_of(asked->ref));
   if (!board) return fail(board.error());

@@ -14,7 +14,7 @@ namespace dibs::verbs {
 
 namespace {
 
-constexpr int kTriesMax = 16;
+constexpr int kImportTriesMax = 16;
 
 Result<const ItemFormat*> format_called(const std::string& name) {
   const ItemFormat* format = find_item_format(name);
@@ -69,7 +69,7 @@ Result<Imported> import_items(Workspace& workspace, const Exchange& request) {
   if (!list) return fail(list.error());
   Result<OpenedItems> items = open_items(workspace);
   if (!items) return fail(items.error());
-  for (int tries = 0; tries < kTriesMax; ++tries) {
+  for (int tries = 0; tries < kImportTriesMax; ++tries) {
     Result<ItemSource::Batch> batch = batch_of(workspace, request);
     if (!batch) return fail(batch.error());
     const Result<std::map<ItemId, StoredItem>> there = there_already(*items->source, list->items);

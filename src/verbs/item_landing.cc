@@ -12,7 +12,7 @@ namespace dibs::verbs {
 
 namespace {
 
-constexpr int kTriesMax = 16;
+constexpr int kLandingTriesMax = 16;
 
 Result<std::optional<StoredItem>> unfinished_item(const OpenedItems& items,
                                                   const std::string& name) {
@@ -85,7 +85,7 @@ Result<std::optional<ItemLanding>> ItemLanding::prepare(Workspace& workspace,
                                                         const RefMove& target) {
   const Result<const StoreBackend*> backend = workspace.backend();
   if (!backend) return fail(backend.error());
-  for (int tries = 0; tries < kTriesMax; ++tries) {
+  for (int tries = 0; tries < kLandingTriesMax; ++tries) {
     Result<AllOnward> going = onward(workspace, names, target);
     if (!going) return fail(going.error());
     if (going->each.empty()) return std::nullopt;

@@ -14,7 +14,7 @@ namespace dibs::verbs {
 
 namespace {
 
-constexpr int kTriesMax = 64;
+constexpr int kStampTriesMax = 64;
 constexpr std::size_t kHexDigits = 8;
 
 using NewIds = std::map<ItemId, ItemId>;
@@ -122,7 +122,7 @@ Result<std::vector<StampedItem>> stamp_items(Workspace& workspace,
   if (!state) return fail(state.error());
   const Result<AgentId> author = workspace.agent();
   if (!author) return fail(author.error());
-  for (int tries = 0; tries < kTriesMax; ++tries) {
+  for (int tries = 0; tries < kStampTriesMax; ++tries) {
     const Result<ItemList> list = items->source->read_all();
     if (!list) return fail(list.error());
     const Result<std::set<ItemId>> chosen = chosen_of(*items, *list, names);

@@ -172,6 +172,7 @@ Result<Attempt> land_site(Workspace& workspace, const WorkSite& site, const Land
   const Result<LandingGates> gates = landing_gates(workspace, request);
   if (!gates) return fail(gates.error());
   const Landable landable = verbs::landable(site, head);
+  if (Done on_disk = bring_to_disk(workspace, landable); !on_disk) return fail(on_disk.error());
   std::optional<Passed> passed;
   Error last;
   for (int tries = 0; tries < kLandingTriesMax; ++tries) {
@@ -235,10 +236,13 @@ void hear_of_items(Workspace& workspace) {
     workspace.warn(end.error().message);
 }
 
+/// Who brings the user's own checkout of the target along.
+enum class CheckoutIs { ours_to_bring_along, anothers };
+
 // The lease has ended: because this landed before, and then the rest is done that a crash may have
 // left, or it was lost.
 Result<Landed> land_again(Workspace& workspace, const Surroundings& around, const WorkSite& site,
-                          const Land& request) {
+                          const Land& request, CheckoutIs checkout) {
   if (!site.last || site.last->event.op != Op::land) {
     const Result<Ledger*> ledger = workspace.ledger();
     if (!ledger) return fail(ledger.error());
@@ -255,17 +259,21 @@ Result<Landed> land_again(Workspace& workspace, const Surroundings& around, cons
                 .target = before.target.branch,
                 .path = site.worktree.repository.root,
                 .already = true};
-  const Result<Target> target = find_target(workspace);
-  if (target && target->branch == before.target.branch) {
-    if (auto note = bring_checkout_along(around, *target, target->commit))
-      landed.notes.push_back(*std::move(note));
+  if (checkout == CheckoutIs::ours_to_bring_along) {
+    const Result<Target> target = find_target(workspace);
+    if (target && target->branch == before.target.branch) {
+      if (auto note = bring_checkout_along(around, *target, target->commit))
+        landed.notes.push_back(*std::move(note));
+    }
   }
   if (!site.worktree.missing)
     return clear_up(workspace, around, site, request, before.work, std::move(landed));
-  // Its branch may have outlived it, if it is still where it landed.
+  // Its branch may have outlived it, if it is still where it landed, and so may git's notes on it.
   const Result<std::vector<std::string>> branches = branches_of_item(workspace, site.item.name);
   if (!branches || before.work.empty()) return landed;
   for (const std::string& branch : *branches) {
+    const auto left = Worktrees(around).on_branch(branch);
+    if (left && left->has_value() && (*left)->missing) (void)Worktrees(around).forget(**left);
     (void)GitLocalRefs(around.files, around.git, around.common_dir)
         .move({{.name = "refs/heads/" + branch, .from = before.work, .to = ""}}, "dibs");
   }
@@ -282,7 +290,7 @@ Result<Landed> lost_or_landed(Workspace& workspace, const Surroundings& around,
     return fail(ErrorKind::contended, "it has not landed, though another landing said so",
                 "run the command again");
   if (!landed) return fail(lost(workspace, around, site, error));
-  Result<Landed> again = land_again(workspace, around, *now, request);
+  Result<Landed> again = land_again(workspace, around, *now, request, CheckoutIs::anothers);
   if (again) again->already = false;  // it is by this very command that it did
   if (again) again->notes.emplace_back("it landed together with others that waited");
   (void)forget_gate_results(workspace, site.item.name);
@@ -296,10 +304,11 @@ Result<LandingPreview> preview_landing(Workspace& workspace, const WorkSite& sit
       Commits(workspace.system().files, workspace.system().git, site.worktree.repository.git_dir)
           .resolve("HEAD");
   if (!head) return fail(head.error());
+  const Landable own = landable(site, *head);
+  if (Done on_disk = bring_to_disk(workspace, own); !on_disk) return fail(on_disk.error());
   const Result<MergePlan> plan = merge_plan(workspace, {}, {});
   if (!plan) return fail(plan.error());
-  Result<MergedWork> merged =
-      merge_own(workspace, landable(site, *head), *plan, plan->target.commit);
+  Result<MergedWork> merged = merge_own(workspace, own, *plan, plan->target.commit);
   if (!merged) return fail(merged.error());
   return LandingPreview{
       .target = plan->target.branch, .commit = std::move(merged->commit), .work = *head};
@@ -312,7 +321,7 @@ Result<Landed> land(Workspace& workspace, const Land& request) {
   if (!site) return fail(site.error());
   if (!site->lease) {
     hear_of_items(workspace);
-    return land_again(workspace, *around, *site, request);
+    return land_again(workspace, *around, *site, request, CheckoutIs::ours_to_bring_along);
   }
   const Result<std::string> head =
       Commits(around->files, around->git, site->worktree.repository.git_dir).resolve("HEAD");

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "git/work_flush.h"
 #include "verbs/conflict_resolution.h"
 #include "verbs/item_landing.h"
 
@@ -68,17 +69,13 @@ MergeRequest merge_request(const Landable& landable, const MergePlan& plan,
   return request;
 }
 
-// Refused when there is nothing to land; what conflicts has no commit.
+// What conflicts has no commit.
 Result<MergeEnd> merge(Workspace& workspace, const Landable& landable, const MergePlan& plan,
                        const std::string& onto) {
   const Result<const Repository*> repository = workspace.repository();
   if (!repository) return fail(repository.error());
   const std::string& git_dir = (*repository)->common_dir;
   const MergeRequest request = merge_request(landable, plan, onto);
-  const Result<std::vector<std::string>> commits =
-      Merging(workspace.system().git, git_dir).commits_to_land(request);
-  if (!commits) return fail(commits.error());
-  if (commits->empty()) return fail(nothing_to_land(landable, plan.target));
   Result<MergeEnd> end = merged(workspace, git_dir, request);
   if (end && end->commit == onto) return fail(nothing_to_land(landable, plan.target));
   return end;
@@ -132,6 +129,21 @@ Landable landable(const WorkSite& site, std::string work) {
           .work = std::move(work),
           .branch = site.branch,
           .root = site.worktree.repository.root};
+}
+
+Done bring_to_disk(Workspace& workspace, const Landable& landable) {
+  const Result<const Repository*> repository = workspace.repository();
+  if (!repository) return fail(repository.error());
+  const Result<Target> target = known_target(workspace);
+  if (!target) return fail(target.error());
+  const System& system = workspace.system();
+  const std::string& common_dir = (*repository)->common_dir;
+  const Result<BroughtWork> brought =
+      brought_by(system.git, common_dir, landable.work, target->commit);
+  if (!brought) return fail(brought.error());
+  if (brought->commits == 0) return fail(nothing_to_land(landable, *target));
+  if (!target->remote.empty()) return {};
+  return flush_objects(system.files, common_dir, brought->objects);
 }
 
 Result<MergePlan> merge_plan(Workspace& workspace, const Land& request,

@@ -38,6 +38,10 @@ struct Landable {
 // Perhaps because it has landed: whoever asks the history knows.
 [[nodiscard]] Error lease_ended(const Landable& landable);
 
+// Before anybody's turn, so that several do it at once: refused when there is nothing to land, and
+// on disk when it lands here. A remote gets it by a push, and what is on disk there is its affair.
+[[nodiscard]] Done bring_to_disk(Workspace& workspace, const Landable& landable);
+
 struct MergePlan {
   Target target;
   LandMode mode = LandMode::merge;
@@ -46,8 +50,7 @@ struct MergePlan {
 [[nodiscard]] Result<MergePlan> merge_plan(Workspace& workspace, const Land& request,
                                            const std::string& trailer);
 
-// The commit that there would be on top of `onto`. Refused, with what to type, when there is
-// nothing to land or it conflicts.
+// The commit that there would be on top of `onto`. Refused, with what to type, when it conflicts.
 [[nodiscard]] Result<std::string> merge_onto(Workspace& workspace, const Landable& landable,
                                              const MergePlan& plan, const std::string& onto);
 

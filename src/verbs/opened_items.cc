@@ -33,10 +33,12 @@ Result<std::unique_ptr<ItemSource>> own_items_of(Workspace& workspace) {
   if (!directory) return fail(directory.error());
   const Result<const Repository*> repository = workspace.repository();
   if (!repository) return fail(repository.error());
-  return std::make_unique<NativeItems>(workspace.system().files, workspace.system().git,
-                                       CatalogCache::Place{.directory = *directory,
-                                                           .common_dir = (*repository)->common_dir,
-                                                           .file_mode = workspace.file_mode()});
+  return std::make_unique<NativeItems>(
+      workspace.system().files, workspace.system().git,
+      CatalogCache::Place{.directory = *directory,
+                          .common_dir = (*repository)->common_dir,
+                          .file_mode = workspace.file_mode(),
+                          .boot = workspace.system().machine.boot_id().text});
 }
 
 template <class Source>

@@ -17,7 +17,6 @@ using dispatching::CommandEnded;
 using dispatching::GaveBack;
 using dispatching::GiveBack;
 using dispatching::Interrupted;
-using dispatching::Land;
 using dispatching::LandingEnded;
 using dispatching::NothingReady;
 using dispatching::Prepare;
@@ -159,7 +158,7 @@ void RunLoop::carry_out(const StopCommand& what) {
   parts_.children.stop(*job.command, kills ? Children::Force::kill : Children::Force::ask);
 }
 
-void RunLoop::carry_out(const Land& what) {
+void RunLoop::carry_out(const dispatching::Land& what) {
   Job& job = jobs_.at(what.job);
   job.finishing = true;
   const ChildCall call = landing_step(parts_.who, parts_.request, what.job, job.item);
@@ -188,12 +187,12 @@ void RunLoop::give_back(const GiveBack& what) {
 }
 
 void RunLoop::take(const ChildNews& news) {
-  if (const auto* asked = std::get_if<Asked>(&news)) {
-    if (*asked == Asked::to_redraw) drawn_ms_ = 0;
-    if (*asked == Asked::to_redraw) return;
+  if (const auto* asked = std::get_if<AskedBySignal>(&news)) {
+    if (*asked == AskedBySignal::to_redraw) drawn_ms_ = 0;
+    if (*asked == AskedBySignal::to_redraw) return;
     if (!dispatch_.is_draining()) say(What::draining, nullptr, "");
     tell(Interrupted{});
-    if (*asked == Asked::to_end_now) tell(Interrupted{});
+    if (*asked == AskedBySignal::to_end_now) tell(Interrupted{});
     return;
   }
   if (const auto* spoke = std::get_if<ChildSpoke>(&news)) {

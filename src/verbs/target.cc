@@ -21,11 +21,6 @@ std::string_view last_part(std::string_view path) {
   return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
 }
 
-std::string parent_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == 0 || slash == std::string::npos ? "" : path.substr(0, slash);
-}
-
 // What people call the repository: the main worktree, or the bare directory without its ending.
 std::string place_of(const Repository& repository) {
   const std::string& common = repository.common_dir;

@@ -1,0 +1,72 @@
+#include "git/work_flush.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/text.h"
+
+namespace dibs {
+
+namespace {
+
+bool is_object_name(std::string_view word) {
+  constexpr std::size_t kSha1Hex = 40;
+  return word.size() >= kSha1Hex &&
+         word.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// "COMMIT TREE", or "::MODE… OBJECT… LETTERS\tPATH" with what it became behind what it was, once
+// for every parent.
+void add_line(std::string_view line, BroughtWork& brought) {
+  std::vector<std::string_view> names;
+  for (const std::string_view word : split(line.substr(0, line.find('\t')), ' ')) {
+    if (is_object_name(word)) names.push_back(word);
+  }
+  if (names.empty()) return;
+  if (line.starts_with(':')) {
+    brought.objects.emplace_back(names.back());
+    return;
+  }
+  ++brought.commits;
+  brought.objects.insert(brought.objects.end(), names.begin(), names.end());
+}
+
+}  // namespace
+
+// One diff a commit finds what is new without reading what both sides have.
+Result<BroughtWork> brought_by(const GitProgram& git, const std::string& git_dir,
+                               const std::string& work, const std::string& target) {
+  BroughtWork brought;
+  const auto take_lines = [&](std::string& said) {
+    const std::size_t whole = said.rfind('\n') + 1;
+    const std::string_view lines = std::string_view(said).substr(0, whole);
+    for (const std::string_view line : split(lines, '\n')) add_line(line, brought);
+    said.erase(0, whole);
+  };
+  const Result<std::string> rest =
+      git.output_of({.git_dir = git_dir,
+                     .arguments = {"log", "--format=%H %T", "--raw", "-r", "-t", "-c",
+                                   "--no-renames", "--no-abbrev", work, "^" + target},
+                     .input = {},
+                     .heard = take_lines},
+                    ErrorKind::internal);
+  if (!rest) return fail(rest.error());
+  std::ranges::sort(brought.objects);
+  const auto again = std::ranges::unique(brought.objects);
+  brought.objects.erase(again.begin(), again.end());
+  return brought;
+}
+
+Done flush_objects(FileSystem& files, const std::string& common_dir,
+                   const std::vector<std::string>& objects) {
+  for (const std::string& name : objects) {
+    const std::string path = common_dir + "/objects/" + name.substr(0, 2) + "/" + name.substr(2);
+    const Result<std::unique_ptr<File>> file = files.open(path, Open::read);
+    if (!file) return fail(file.error());
+    if (*file == nullptr) continue;  // in a pack, or a submodule's
+    if (Done synced = (*file)->sync(); !synced) return synced;
+  }
+  return {};
+}
+
+}  // namespace dibs
