@@ -52,11 +52,12 @@ Result<std::optional<Catalog>> Catalog::open(std::unique_ptr<File> image,
                                              const Workflow& workflow) {
   const Result<std::string_view> bytes = image->contents();
   if (!bytes) return fail(bytes.error());
-  CatalogHeader header;
-  if (bytes->size() < sizeof header) return std::nullopt;
-  std::memcpy(&header, bytes->data(), sizeof header);
-  if (!header.is_sound() || header.bytes != bytes->size()) return std::nullopt;
-  return Catalog(std::move(image), *bytes, header, workflow);
+  CatalogTable table;
+  if (bytes->size() < sizeof table) return std::nullopt;
+  const std::size_t parts_bytes = bytes->size() - sizeof table;
+  std::memcpy(&table, bytes->data() + parts_bytes, sizeof table);
+  if (!table.is_sound() || table.bytes != parts_bytes) return std::nullopt;
+  return Catalog(std::move(image), *bytes, table, workflow);
 }
 
 Result<Catalog> Catalog::of(const std::vector<Item>& cards, const std::vector<BrokenItem>& broken,
@@ -83,17 +84,17 @@ std::vector<std::string> Catalog::texts(Part part) const {
   return {lines.begin(), lines.end()};
 }
 
-template <class T>
 Result<std::string_view> Catalog::nth_text(Part ends, Part part, std::uint32_t item) const {
-  const Result<T> from = item == 0 ? Result<T>(0) : entry<T>(ends, item - 1);
-  const Result<T> to = entry<T>(ends, item);
+  using End = std::uint32_t;
+  const Result<End> from = item == 0 ? Result<End>(0) : entry<End>(ends, item - 1);
+  const Result<End> to = entry<End>(ends, item);
   if (!from) return fail(from.error());
   if (!to) return fail(to.error());
   return text(part, *from, *to);
 }
 
 Result<std::string_view> Catalog::id_in_image(std::uint32_t item) const {
-  return nth_text<std::uint32_t>(Part::id_ends, Part::ids, item);
+  return nth_text(Part::id_ends, Part::ids, item);
 }
 
 std::uint32_t Catalog::size() const {
@@ -129,7 +130,13 @@ Result<Item> Catalog::card(std::uint32_t item) const {
     if (!found->card) return fail(ErrorKind::not_found, "the item is gone");
     return *found->card;
   }
-  const Result<std::string_view> json = nth_text<std::uint64_t>(Part::card_ends, Part::cards, item);
+  return card_in_image(item);
+}
+
+Result<Item> Catalog::card_in_image(std::uint32_t item) const {
+  const Result<CardSpan> span = entry<CardSpan>(Part::card_spans, item);
+  if (!span) return fail(span.error());
+  const Result<std::string_view> json = text(Part::cards, span->begin, span->end);
   if (!json) return fail(json.error());
   Result<Item> card = item_from_json(*json);
   if (!card) return fail(damaged_catalog());
@@ -142,7 +149,7 @@ Result<Catalog::Words> Catalog::words(std::uint32_t item) const {
     return Words{.type = found->card->type,
                  .labels = {found->card->labels.begin(), found->card->labels.end()}};
   }
-  const Result<std::string_view> text = nth_text<std::uint32_t>(Part::word_ends, Part::words, item);
+  const Result<std::string_view> text = nth_text(Part::word_ends, Part::words, item);
   if (!text) return fail(text.error());
   std::vector<std::string_view> lines = lines_in(*text);
   if (lines.empty()) return fail(damaged_catalog());
@@ -156,7 +163,7 @@ Result<std::vector<std::string_view>> Catalog::files(std::uint32_t item) const {
     if (!found->card) return std::vector<std::string_view>();
     return std::vector<std::string_view>(found->card->files.begin(), found->card->files.end());
   }
-  const Result<std::string_view> text = nth_text<std::uint32_t>(Part::file_ends, Part::files, item);
+  const Result<std::string_view> text = nth_text(Part::file_ends, Part::files, item);
   if (!text) return fail(text.error());
   return lines_in(*text);
 }
@@ -244,16 +251,10 @@ Done Catalog::apply(CatalogChange change) {
 }
 
 Result<std::vector<Item>> Catalog::cards() const {
-  const Result<std::vector<std::uint64_t>> ends = column<std::uint64_t>(Part::card_ends);
-  if (!ends) return fail(ends.error());
-  const std::string_view text = part(Part::cards);
   std::vector<Item> cards;
-  std::uint64_t from = 0;
-  for (const std::uint64_t to : *ends) {
-    if (from > to || to > text.size()) return fail(damaged_catalog());
-    Result<Item> card = item_from_json(text.substr(from, to - from));
-    if (!card) return fail(damaged_catalog());
-    from = to;
+  for (std::uint32_t item = 0; item < in_image(); ++item) {
+    Result<Item> card = card_in_image(item);
+    if (!card) return fail(card.error());
     if (!over_.contains(card->id.text)) cards.push_back(*std::move(card));
   }
   for (const auto& [id, over] : over_) {

@@ -42,7 +42,8 @@ class Catalog {
                                           const std::vector<BrokenItem>& broken,
                                           const Workflow& workflow);
   [[nodiscard]] static Result<Catalog> of_image(std::string image, const Workflow& workflow);
-  [[nodiscard]] std::string commit() const { return std::string(header_.commit()); }
+  [[nodiscard]] std::string commit() const { return std::string(table_.commit()); }
+  [[nodiscard]] std::string_view boot() const { return table_.boot(); }  // as CatalogOrigin has it
   // Later changes win. Comes before any question.
   [[nodiscard]] Done apply(CatalogChange change);
   // Which commit it shows by now, for whoever made it to know again.
@@ -80,9 +81,9 @@ class Catalog {
   [[nodiscard]] Result<std::vector<BrokenItem>> broken() const;
 
  private:
-  Catalog(std::unique_ptr<File> image, std::string_view bytes, const CatalogHeader& header,
+  Catalog(std::unique_ptr<File> image, std::string_view bytes, const CatalogTable& table,
           const Workflow& workflow)
-      : image_(std::move(image)), bytes_(bytes), header_(header), workflow_(&workflow) {}
+      : image_(std::move(image)), bytes_(bytes), table_(table), workflow_(&workflow) {}
 
   /// What stands over an item of the image, or beyond it.
   struct Over {
@@ -95,16 +96,16 @@ class Catalog {
   template <class T>
   [[nodiscard]] Result<T> entry(Part part, std::uint64_t at) const;
   [[nodiscard]] std::string_view part(Part part) const {
-    return bytes_.substr(header_[part].offset, header_[part].bytes);
+    return bytes_.substr(table_[part].offset, table_[part].bytes);
   }
   [[nodiscard]] Result<std::string_view> text(Part part, std::uint64_t from,
                                               std::uint64_t to) const;
   [[nodiscard]] std::vector<std::string> texts(Part part) const;
-  template <class T>
   [[nodiscard]] Result<std::string_view> nth_text(Part ends, Part part, std::uint32_t item) const;
   [[nodiscard]] Result<std::string_view> id_in_image(std::uint32_t item) const;
+  [[nodiscard]] Result<Item> card_in_image(std::uint32_t item) const;
   [[nodiscard]] Result<std::uint32_t> first_not_below(std::string_view id) const;
-  [[nodiscard]] std::uint32_t in_image() const { return static_cast<std::uint32_t>(header_.items); }
+  [[nodiscard]] std::uint32_t in_image() const { return static_cast<std::uint32_t>(table_.items); }
   [[nodiscard]] const Over* over(std::uint32_t item) const;
   [[nodiscard]] Done place(Over over, const ItemId& id);
   [[nodiscard]] Result<ItemColumns> image_columns() const;
@@ -115,7 +116,7 @@ class Catalog {
   std::unique_ptr<File> image_;
   std::string_view bytes_;  // the image's
   std::string shows_;
-  CatalogHeader header_;
+  CatalogTable table_;
   const Workflow* workflow_;
   std::map<std::string, Over, std::less<>> over_;  // by id
   std::vector<const Over*> by_number_;             // in the order they came; for those beyond

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "items/items_at.h"
+#include "sys/replacement.h"
 
 namespace dibs {
 
@@ -31,6 +32,8 @@ Result<std::optional<CatalogCache::Led>> CatalogCache::led(const std::string& go
   Result<std::optional<Catalog>> image = Catalog::open(*std::move(file), workflow);
   if (!image) return fail(image.error());
   if (!image->has_value()) return std::nullopt;
+  if (const std::string_view boot = (*image)->boot(); !boot.empty() && boot != place_.boot)
+    return std::nullopt;
   Led led{.catalog = **std::move(image), .to = {}};
   led.to = led.catalog.commit();
   if (led.to == goal) return led;
@@ -71,11 +74,13 @@ Result<Catalog> CatalogCache::find(const std::string& commit, const Workflow& wo
       return fail(applied.error());
   }
   if (!are_many(catalog.changed(), catalog.size())) return std::move(catalog);
-  const Result<std::vector<Item>> cards = catalog.cards();
-  const Result<std::vector<BrokenItem>> broken = catalog.broken();
-  if (!cards) return fail(cards.error());
-  if (!broken) return fail(broken.error());
-  return keep({.items = *cards, .broken = *broken}, commit, workflow);
+  const auto fill = [&](CatalogWriter& writer) -> Result<std::vector<BrokenItem>> {
+    const Result<std::vector<Item>> cards = catalog.cards();
+    if (!cards) return fail(cards.error());
+    for (const Item& card : *cards) writer.add(card);
+    return catalog.broken();
+  };
+  return make(fill, commit, workflow);
 }
 
 // Two that append at once would tear each other's lines, so who finds the lock taken leaves it.
@@ -108,20 +113,45 @@ Result<std::optional<CatalogStep>> CatalogCache::step_between(const std::string&
 }
 
 Result<Catalog> CatalogCache::make_anew(const std::string& commit, const Workflow& workflow) {
-  Result<ItemsAt> all = items_at(branch_, commit);
-  if (!all) return fail(all.error());
-  return keep({.items = all->items, .broken = all->broken, .texts = all->texts}, commit, workflow);
+  const auto fill = [&](CatalogWriter& writer) {
+    return each_item_at(branch_, commit,
+                        [&](const Item& item, std::string_view text) { writer.add(item, text); });
+  };
+  return make(fill, commit, workflow);
 }
 
-Result<Catalog> CatalogCache::keep(const CatalogContents& contents, const std::string& commit,
+// It is derived: who cannot write it has the answer all the same.
+Result<Catalog> CatalogCache::make(const Fill& fill, const std::string& commit,
                                    const Workflow& workflow) {
-  std::string image = catalog_image(contents, workflow, commit);
-  // It is derived: who cannot write it has the answer all the same.
+  if (write(fill, commit, workflow)) {
+    Result<std::optional<Led>> led = this->led(commit, workflow);
+    if (led && led->has_value() && (*led)->to == commit) return std::move((*led)->catalog);
+  }
+  std::string image;
+  CatalogWriter writer(into(image));
+  const Result<std::vector<BrokenItem>> broken = fill(writer);
+  if (!broken) return fail(broken.error());
+  if (Done finished = writer.finish(*broken, workflow, {.commit = commit}); !finished)
+    return fail(finished.error());
+  return Catalog::of_image(std::move(image), workflow);
+}
+
+Done CatalogCache::write(const Fill& fill, const std::string& commit, const Workflow& workflow) {
   const Result<std::unique_ptr<FileLock>> lock = files_.lock(
       place_.directory + "/locks/items-index.lock", Patience::at_once, place_.file_mode);
-  if (lock && *lock != nullptr && files_.replace_file(index(), image, place_.file_mode))
-    (void)files_.remove(changes());
-  return Catalog::of_image(std::move(image), workflow);
+  if (!lock) return fail(lock.error());
+  if (*lock == nullptr) return fail(ErrorKind::internal, "another writes the index of items");
+  Result<Replacement> made = Replacement::begin(files_, index(), place_.file_mode);
+  if (!made) return fail(made.error());
+  CatalogWriter writer([&](std::string_view bytes) { return made->file().append(bytes); });
+  const Result<std::vector<BrokenItem>> broken = fill(writer);
+  if (!broken) return fail(broken.error());
+  const CatalogOrigin origin{.commit = commit, .boot = place_.boot};
+  if (Done finished = writer.finish(*broken, workflow, origin); !finished) return finished;
+  const auto keep =
+      place_.boot.empty() ? Replacement::Keep::through_power_loss : Replacement::Keep::until_reboot;
+  if (Done placed = made->put_in_place(keep); !placed) return placed;
+  return files_.remove(changes());
 }
 
 }  // namespace dibs

@@ -5,13 +5,14 @@
 // and then there is one. When the lines become many, a new image is made.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "git/branch_files.h"
 #include "items/catalog.h"
 #include "items/catalog_change.h"
-#include "items/catalog_image.h"
+#include "items/catalog_writer.h"
 #include "sys/file_system.h"
 
 namespace dibs {
@@ -22,6 +23,9 @@ class CatalogCache {
     std::string directory;   // .git/dibs
     std::string common_dir;  // .git
     unsigned file_mode = kPrivateFile;
+    // What this boot is called. An image is not flushed and counts until the next: it is quickly
+    // made again, and whoever asks first would wait for the disk. Empty: nobody can tell, so it is.
+    std::string boot = {};
   };
   CatalogCache(FileSystem& files, const GitProgram& git, Place place)
       : files_(files), git_(git), place_(std::move(place)), branch_(git, place_.common_dir) {}
@@ -46,8 +50,11 @@ class CatalogCache {
   [[nodiscard]] Result<std::optional<CatalogStep>> step_between(const std::string& from,
                                                                 const std::string& to);
   [[nodiscard]] Result<Catalog> make_anew(const std::string& commit, const Workflow& workflow);
-  [[nodiscard]] Result<Catalog> keep(const CatalogContents& contents, const std::string& commit,
+  // Gives all items to the writer, and tells what is broken.
+  using Fill = std::function<Result<std::vector<BrokenItem>>(CatalogWriter& writer)>;
+  [[nodiscard]] Result<Catalog> make(const Fill& fill, const std::string& commit,
                                      const Workflow& workflow);
+  [[nodiscard]] Done write(const Fill& fill, const std::string& commit, const Workflow& workflow);
   [[nodiscard]] std::string index() const { return place_.directory + "/items.index"; }
   [[nodiscard]] std::string changes() const { return place_.directory + "/items.changes"; }
 

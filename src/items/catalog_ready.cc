@@ -232,7 +232,7 @@ class Catalog::FewChanges {
 };
 
 // The states are taken for what they were when the image was made.
-bool Catalog::means_the_same() const { return header_.workflow == fingerprint(*workflow_); }
+bool Catalog::means_the_same() const { return table_.workflow == fingerprint(*workflow_); }
 
 Result<std::vector<std::uint32_t>> Catalog::ready(std::size_t most) const {
   if (means_the_same() && over_.empty()) return column<std::uint32_t>(Part::ready, most);

@@ -72,13 +72,29 @@ TEST(Catalog, LetsALaterItemSatisfyAnIdThatNoneHad) {
   EXPECT_FALSE(catalog.find("ghost").value());
 }
 
+TEST(CatalogWriter, MakesTheSameOfItemsInWhateverOrderTheyCome) {
+  std::vector<Item> items{item("a", {"c", "ghost"}), item("b", {}, "done"), item("c", {"b"}),
+                          item("d", {"x"}, "rejected", 0)};
+  items[1].labels = {"one", "two"};
+  items[2].files = {"src/**"};
+  const Catalog by_id = catalog_of(items);
+  do {
+    const Catalog catalog = Catalog::of(items, {}, Workflow::standard()).value();
+    EXPECT_EQ(catalog.cards().value(), by_id.cards().value());
+    EXPECT_EQ(ready(catalog), ready(by_id));
+    EXPECT_EQ(catalog.words(1).value().labels, by_id.words(1).value().labels);
+    EXPECT_EQ(catalog.files(2).value(), by_id.files(2).value());
+    EXPECT_EQ(catalog.columns().value()->depends_on, by_id.columns().value()->depends_on);
+  } while (std::ranges::next_permutation(items, {}, &Item::id).found);
+}
+
 TEST(Catalog, IsNoneWhenItsImageIsDamaged) {
   const std::string image = catalog_image({.items = {item("a"), item("b", {"a"})}, .broken = {}},
                                           Workflow::standard(), "c");
   ASSERT_TRUE(Catalog::of_image(image, Workflow::standard()));
   for (std::size_t length = 0; length < image.size(); ++length)
     EXPECT_FALSE(Catalog::of_image(image.substr(0, length), Workflow::standard())) << length;
-  for (std::size_t at = 0; at < sizeof(CatalogHeader); ++at) {
+  for (std::size_t at = image.size() - sizeof(CatalogTable); at < image.size(); ++at) {
     std::string spoilt = image;
     spoilt[at] = static_cast<char>(spoilt[at] ^ 1);
     EXPECT_FALSE(Catalog::of_image(spoilt, Workflow::standard())) << at;
@@ -92,7 +108,7 @@ TEST(CatalogImage, SpoiltAnywhereIsAnsweredOrRefused) {
         catalog_image({.items = {item("a"), item("b", {"a", "x"}), item("c", {"b"})},
                        .broken = {{.file = "f", .line = 1, .why = "w"}}},
                       Workflow::standard(), "c");
-    const auto at = *rc::gen::inRange<std::size_t>(sizeof(CatalogHeader), image.size());
+    const auto at = *rc::gen::inRange<std::size_t>(0, image.size() - sizeof(CatalogTable));
     image[at] = *rc::gen::arbitrary<char>();
     const Result<Catalog> catalog = Catalog::of_image(image, Workflow::standard());
     RC_ASSERT(catalog.has_value());
@@ -140,7 +156,7 @@ Item any_free_item(const std::string& id) {
   return made;
 }
 
-Item any_item(const std::string& id) {
+Item random_item(const std::string& id) {
   Item made = any_free_item(id);
   for (const int other : *rc::gen::container<std::set<int>>(rc::gen::inRange(0, 12)))
     made.depends_on.push_back({fmt::format("i{}", other)});
@@ -154,7 +170,7 @@ TEST(Catalog, SaysTheSameWithChangesOverItAsMadeAnew) {
     const auto begin = *rc::gen::container<std::set<int>>(rc::gen::inRange(0, 12));
     for (const int n : begin) {
       const std::string id = fmt::format("i{}", n);
-      now[id] = any_item(id);
+      now[id] = random_item(id);
     }
     const auto all = [&] {
       std::vector<Item> cards;
@@ -170,7 +186,7 @@ TEST(Catalog, SaysTheSameWithChangesOverItAsMadeAnew) {
         change.gone = {{id}};
         now.erase(id);
       } else {
-        now[id] = any_item(id);
+        now[id] = random_item(id);
         change.cards = {now[id]};
       }
       RC_ASSERT(catalog.apply(std::move(change)).has_value());

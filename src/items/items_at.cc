@@ -3,9 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <numeric>
+#include <map>
 
 #include "base/text.h"
+#include "git/tree_object.h"
 #include "items/item_path.h"
 
 namespace dibs {
@@ -28,37 +29,110 @@ bool is_all_zero(std::string_view object) {
   return object.find_first_not_of('0') == std::string_view::npos;
 }
 
-void take_in(ItemsAt& all, const std::string& path, std::string_view text) {
-  Result<Item> item = item_in(path, text);
-  if (item) {
-    all.items.push_back(*std::move(item));
-    all.texts.emplace_back(text);
-  } else {
-    all.broken.push_back(broken_at(path, item.error()));
-  }
-}
-
-// Items are large, so it is their numbers that are sorted.
-void sort_by_id(ItemsAt& all) {
-  std::vector<std::size_t> order(all.items.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t at) -> const ItemId& { return all.items[at].id; });
-  ItemsAt sorted{.items = {}, .texts = {}, .broken = std::move(all.broken)};
-  sorted.items.reserve(order.size());
-  sorted.texts.reserve(order.size());
-  for (const std::size_t at : order) {
-    sorted.items.push_back(std::move(all.items[at]));
-    sorted.texts.push_back(std::move(all.texts[at]));
-  }
-  all = std::move(sorted);
-}
-
 Error too_large(std::uint64_t bytes) {
   return {.kind = ErrorKind::refused,
           .message =
               fmt::format("it is {} bytes long; at most {} are allowed", bytes, kItemFileBytesMax),
           .hint = {},
           .fields = {}};
+}
+
+/// Where items lie, and what lies there.
+struct ItemFiles {
+  std::vector<std::string> paths;
+  std::vector<std::string> objects;
+};
+
+bool is_item_folder(const TreeEntry& entry) {
+  return entry.is_folder() && entry.name.size() == 2 && hex_digit(entry.name[0]) >= 0 &&
+         hex_digit(entry.name[1]) >= 0;
+}
+
+void add_item_files(std::string_view folder, std::string_view tree, std::size_t object_bytes,
+                    ItemFiles& files) {
+  while (const std::optional<TreeEntry> entry = next_entry(tree, object_bytes)) {
+    std::string path(folder);
+    path += '/';
+    path += entry->name;
+    if (!entry->is_file() || !is_item_path(path)) continue;
+    files.paths.push_back(std::move(path));
+    files.objects.push_back(entry->object_hex());
+  }
+}
+
+// Without the folder and the ending: most ids are called so.
+std::string_view name_in(std::string_view path) {
+  path.remove_suffix(std::string_view(".json").size());
+  return path.substr(path.rfind('/') + 1);
+}
+
+/// A file by its name: most names begin alike, and the eight bytes after that are a number by which
+/// nearly all of them can be told apart at once.
+struct NamedFile {
+  std::uint64_t begins = 0;
+  std::string_view name;
+  std::size_t number = 0;
+
+  friend auto operator<=>(const NamedFile&, const NamedFile&) = default;
+};
+
+std::size_t common_beginning(std::string_view one, std::string_view other) {
+  return static_cast<std::size_t>(std::ranges::mismatch(one, other).in1 - one.begin());
+}
+
+std::vector<NamedFile> by_name(const std::vector<std::string>& paths) {
+  std::vector<NamedFile> files(paths.size());
+  std::size_t alike = SIZE_MAX;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    files[i] = {.begins = 0, .name = name_in(paths[i]), .number = i};
+    alike = std::min(alike, common_beginning(files[0].name, files[i].name));
+  }
+  for (NamedFile& file : files) {
+    for (std::size_t i = 0; i < sizeof file.begins; ++i) {
+      const std::size_t at = alike + i;
+      const char c = at < file.name.size() ? file.name[at] : '\0';
+      file.begins = file.begins << 8U | static_cast<unsigned char>(c);
+    }
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+// Items that came together have names that follow each other, and lie beside each other in git's
+// packs: asked for by name, git takes a sixth less time. Nearly always they also come as an index
+// wants them.
+ItemFiles sorted_by_name(ItemFiles files) {
+  ItemFiles sorted;
+  sorted.paths.reserve(files.paths.size());
+  sorted.objects.reserve(files.paths.size());
+  for (const NamedFile& file : by_name(files.paths)) {
+    sorted.paths.push_back(files.paths[file.number]);
+    sorted.objects.push_back(std::move(files.objects[file.number]));
+  }
+  return sorted;
+}
+
+// Folders are read as git keeps them: `git ls-tree` takes twice as long to tell what is in them.
+Result<ItemFiles> item_files(const BranchFiles& branch, const std::string& commit) {
+  const Result<std::map<std::string, BranchFiles::Found>> root = branch.read_at(commit, {""});
+  if (!root) return fail(root.error());
+  if (root->empty())
+    return fail(ErrorKind::internal, fmt::format("git does not have the commit {}", commit));
+  const std::size_t object_bytes = commit.size() / 2;
+  std::vector<TreeEntry> folders;
+  std::vector<std::string> objects;
+  std::string_view entries = root->begin()->second.text;
+  while (const std::optional<TreeEntry> entry = next_entry(entries, object_bytes)) {
+    if (!is_item_folder(*entry)) continue;
+    folders.push_back(*entry);
+    objects.push_back(entry->object_hex());
+  }
+  const Result<std::map<std::string, std::string>> trees = branch.read(objects);
+  if (!trees) return fail(trees.error());
+  ItemFiles files;
+  for (std::size_t i = 0; i < folders.size(); ++i)
+    add_item_files(folders[i].name, trees->at(objects[i]), object_bytes, files);
+  return sorted_by_name(std::move(files));
 }
 
 }  // namespace
@@ -72,24 +146,31 @@ Result<Item> item_in(const std::string& path, std::string_view text) {
   return item;
 }
 
+Result<std::vector<BrokenItem>> each_item_at(const BranchFiles& branch, const std::string& commit,
+                                             const TakeItem& take) {
+  const Result<ItemFiles> files = item_files(branch, commit);
+  if (!files) return fail(files.error());
+  std::vector<BrokenItem> broken;
+  const auto each = [&](const ObjectText& object) {
+    const std::string& path = files->paths[object.number];
+    const Result<Item> item =
+        object.text ? item_in(path, *object.text) : fail(too_large(object.bytes));
+    if (item) return take(*item, *object.text);
+    broken.push_back(broken_at(path, item.error()));
+  };
+  if (Done read = branch.read_each(files->objects, kItemFileBytesMax, each); !read)
+    return fail(read.error());
+  std::ranges::sort(broken, {}, &BrokenItem::file);
+  return broken;
+}
+
 Result<ItemsAt> items_at(const BranchFiles& branch, const std::string& commit) {
-  const Result<std::vector<BranchEntry>> entries = branch.list(commit, {});
-  if (!entries) return fail(entries.error());
-  std::vector<std::string> objects;
-  std::vector<const std::string*> paths;
-  for (const BranchEntry& entry : *entries) {
-    if (!entry.is_file || !is_item_path(entry.path)) continue;
-    objects.push_back(entry.object);
-    paths.push_back(&entry.path);
-  }
   ItemsAt all;
-  const Done read = branch.read_each(objects, kItemFileBytesMax, [&](const ObjectText& object) {
-    const std::string& path = *paths[object.number];
-    if (object.text) return take_in(all, path, *object.text);
-    all.broken.push_back(broken_at(path, too_large(object.bytes)));
-  });
-  if (!read) return fail(read.error());
-  sort_by_id(all);
+  Result<std::vector<BrokenItem>> broken = each_item_at(
+      branch, commit, [&](const Item& item, std::string_view) { all.items.push_back(item); });
+  if (!broken) return fail(broken.error());
+  all.broken = *std::move(broken);
+  std::ranges::sort(all.items, {}, &Item::id);
   return all;
 }
 

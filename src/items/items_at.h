@@ -1,8 +1,10 @@
 // Items as they lie in git: all of a commit, or what two commits differ in.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "git/branch_files.h"
@@ -12,12 +14,18 @@
 namespace dibs {
 
 struct ItemsAt {
-  std::vector<Item> items;         // by id
-  std::vector<std::string> texts;  // of each, as it lies there
+  std::vector<Item> items;  // by id
   std::vector<BrokenItem> broken;
 };
 // Every item of a commit. What is broken hides nothing else.
 [[nodiscard]] Result<ItemsAt> items_at(const BranchFiles& branch, const std::string& commit);
+
+// The same, each as git hands it over with what it was read from, nearly always by id; what is
+// broken comes at the end.
+using TakeItem = std::function<void(const Item& item, std::string_view text)>;
+[[nodiscard]] Result<std::vector<BrokenItem>> each_item_at(const BranchFiles& branch,
+                                                           const std::string& commit,
+                                                           const TakeItem& take);
 
 // A file that should be an item, read as one. Its name must be the one that its id has.
 [[nodiscard]] Result<Item> item_in(const std::string& path, std::string_view text);

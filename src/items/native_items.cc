@@ -12,7 +12,7 @@ namespace dibs {
 
 namespace {
 constexpr std::size_t kMessageFields = 4;
-constexpr std::size_t kTreesMax = 4;  // items
+constexpr std::size_t kTreesMax = 32;  // items: as many as land together
 }  // namespace
 
 Result<ItemList> NativeItems::read_all() {

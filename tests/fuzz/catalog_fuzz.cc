@@ -1,5 +1,5 @@
 // The index of items: a damaged image is none or says so when it is asked, and never leads outside
-// itself. The first byte says whether the header's checksum is put right, or that the input is a
+// itself. The first byte says whether the table's checksum is put right, or that the input is a
 // line of changes.
 #include <cstring>
 
@@ -16,13 +16,13 @@ namespace {
 constexpr const char* kPath = "/dibs/items.index";
 
 std::string with_checksum(std::string image) {
-  CatalogHeader header;
-  if (image.size() < sizeof header) return image;
-  std::memcpy(&header, image.data(), sizeof header);
-  header.checksum = header.own_checksum();
-  header.bytes = image.size();
-  header.checksum = header.own_checksum();
-  std::memcpy(image.data(), &header, sizeof header);
+  CatalogTable table;
+  if (image.size() < sizeof table) return image;
+  char* const at = image.data() + image.size() - sizeof table;
+  std::memcpy(&table, at, sizeof table);
+  table.bytes = image.size() - sizeof table;
+  table.checksum = table.own_checksum();
+  std::memcpy(at, &table, sizeof table);
   return image;
 }
 
