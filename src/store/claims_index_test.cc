@@ -8,7 +8,10 @@
 #include <string>
 
 #include "base/json.h"
+#include "store/log_line.h"
 #include "testing/fake_disk.h"
+#include "testing/hooked_files.h"
+#include "testing/nth_failure.h"
 #include "testing/property.h"
 
 namespace dibs {
@@ -152,6 +155,111 @@ TEST_F(IndexTest, IsNotUsedWhenItsLengthOrSchemaIsWrong) {
   disk_.put("/d/index", "");
   EXPECT_FALSE(ClaimsIndex::open(disk_, "/d/index"));
   EXPECT_FALSE(ClaimsIndex::open(disk_, "/d/none"));
+}
+
+// An index with intact checksums, whatever it says.
+std::string sealed_index(std::string header, const std::string& lines) {
+  header += ",\"bytes\":" + std::to_string(lines.size());
+  close_with_crc(header, 0);
+  header.pop_back();
+  return header + ",\"active\":[\n" + lines + "]}\n";
+}
+
+std::string sealed_line(std::string line) {
+  close_with_crc(line, 0);
+  return line + "\n";
+}
+
+const std::string kHeader =
+    R"({"schema_version":1,"sequence":9,"log_crc":"0000abcd","log_offset":77,"log_first_seq":3)";
+
+TEST_F(IndexTest, IsNotUsedWhenItsHeaderLacksAnything) {
+  const auto opens = [&](const std::string& text) {
+    disk_.put("/d/index", text);
+    return ClaimsIndex::open(disk_, "/d/index") != nullptr;
+  };
+  EXPECT_TRUE(opens(sealed_index(kHeader, "")));
+  const Result<Json> whole = parse_json(kHeader + "}");
+  for (const auto& [name, value] : whole->items()) {
+    Json less = *whole;
+    less.erase(name);
+    std::string text = less.dump();
+    text.pop_back();
+    EXPECT_FALSE(opens(sealed_index(text, ""))) << name;
+  }
+  EXPECT_FALSE(opens(sealed_index(R"({"schema_version":2)", ""))) << "of a newer dibs";
+  EXPECT_FALSE(opens(sealed_index(kHeader + R"(,"x":)", ""))) << "no JSON";
+  std::string without_bytes = kHeader;
+  close_with_crc(without_bytes, 0);
+  without_bytes.pop_back();
+  EXPECT_FALSE(opens(without_bytes + ",\"active\":[\n]}\n"));
+}
+
+TEST_F(IndexTest, ALineThatIsIntactAndNotOursIsDamageNeverAbsence) {
+  const std::string nonce(32, 'a');
+  for (const std::string& line : {
+           std::string(R"({"kez":"item:1")"),
+           std::string(R"({"key":"item:1")"),
+           std::string(R"({"key":"item:1","version":1)"),
+           std::string(R"({"key":"item:1","version":1,"nonce":"aa")"),
+           R"({"key":"item:1","version":1,"nonce":")" + nonce + R"(","valve":1)",
+           R"({"key":"item:1","version":x,"nonce":")" + nonce + R"(","value":1)",
+           R"({"key":"item:1","version":1,"nonce":")" + std::string(32, 'g') + R"(","value":1)",
+           std::string(R"({"key":"item\u00:1","version":1)"),
+           R"({"key":"item\u003a1","version":1,"nonce":")" + nonce + R"(","value":1)",
+       }) {
+    disk_.put("/d/index", sealed_index(kHeader, sealed_line(line)));
+    const auto index = ClaimsIndex::open(disk_, "/d/index");
+    ASSERT_TRUE(index) << line;
+    EXPECT_FALSE(index->find({"item:1"})) << line;
+    EXPECT_FALSE(index->mentioning("")) << line;
+  }
+}
+
+TEST_F(IndexTest, ManyLinesThatAreNotOursAreDamageNeverAbsence) {
+  std::string lines;
+  for (int i = 0; i < 500; ++i) lines += sealed_line(R"({"kez":"item:)" + std::to_string(i) + "\"");
+  disk_.put("/d/index", sealed_index(kHeader, lines));
+  EXPECT_FALSE(ClaimsIndex::open(disk_, "/d/index")->find({"item:1"}));
+}
+
+TEST_F(IndexTest, ARecordThatIsLongerThanAnyMayBeIsDamage) {
+  const std::string value = '"' + std::string(10 * kRecordBytesMax, 'v') + '"';
+  const auto index = index_of(
+      {{{"item:1"}, record("item:1", value, 1)}, {{"item:2"}, record("item:2", value, 2)}});
+  EXPECT_FALSE(index->find({"item:1"}));
+  EXPECT_FALSE(index->mentioning(""));
+}
+
+TEST_F(IndexTest, ALastLineWithoutAnEndIsDamageNeverAbsence) {
+  const std::string value = '"' + std::string(20'000, 'v') + '"';
+  ASSERT_TRUE(index_of({{{"item:1"}, record("item:1", value, 1)}}));
+  text_[text_.rfind("\n]}")] = ' ';
+  disk_.put("/d/index", text_);
+  EXPECT_FALSE(ClaimsIndex::open(disk_, "/d/index")->find({"item:1"}));
+}
+
+TEST_F(IndexTest, AReadThatFailsIsNeverAbsence) {
+  Records records;
+  for (int i = 0; i < 300; ++i)
+    add(records, "item:" + std::to_string(1000 + i), '"' + std::string(200, 'v') + '"');
+  ASSERT_TRUE(index_of(records));
+  HookedFiles files(disk_);
+  NthFailure failure;
+  files.before_each([&](const std::string& path) { return failure.next(path); });
+  for (const char* key : {"item:1000", "item:1150", "item:1299"}) {
+    failure.at_every_call([&] {
+      const auto index = ClaimsIndex::open(files, "/d/index");
+      if (!index) return;
+      const auto found = index->find({key});
+      EXPECT_TRUE(!found || found->has_value());
+    });
+  }
+  failure.at_every_call([&] {
+    const auto index = ClaimsIndex::open(files, "/d/index");
+    const auto all = index ? index->mentioning("") : Result<std::vector<Record>>();
+    EXPECT_TRUE(!index || !all || all->size() == records.size());
+  });
 }
 
 }  // namespace

@@ -4,9 +4,7 @@
 
 namespace dibs {
 
-std::string more_unread(std::size_t count) {
-  return fmt::format("and {} more like that", count);
-}
+std::string more_unread(std::size_t count) { return fmt::format("and {} more like that", count); }
 
 Result<std::string> change_text(const LogLine& line, const Turn& turn) {
   std::string text = encode_line({.seq = turn.before, .crc = 0, .offset = 0}, line);

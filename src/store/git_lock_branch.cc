@@ -37,7 +37,7 @@ std::uint64_t number_of(std::string_view message) {
 
 }  // namespace
 
-Result<GitLockBranch::Tip> GitLockBranch::tip() {
+Result<GitLockBranch::Tip> GitLockBranch::last_tip() {
   Result<std::string> commit = remote_.commit_at(ref());
   if (!commit) return fail(commit.error());
   if (!commit->empty()) return Tip{.commit = *std::move(commit)};
@@ -95,10 +95,11 @@ Error GitLockBranch::unreadable(const std::string& path, const std::string& why)
 }
 
 Result<Sight> GitLockBranch::seen(const std::vector<Key>& keys) {
-  const Result<Tip> tip = this->tip();
+  const Result<Tip> tip = last_tip();
   if (!tip) return fail(tip.error());
-  if (tip->commit.empty()) return Sight{};
-  const Result<const Listing*> listing = list(tip->commit, keys);
+  tip_ = *tip;
+  if (tip_.commit.empty()) return Sight{};
+  const Result<const Listing*> listing = list(tip_.commit, keys);
   if (!listing) return fail(listing.error());
   if (Done read = read_files(**listing); !read) return fail(read.error());
   Sight sight;
@@ -107,8 +108,8 @@ Result<Sight> GitLockBranch::seen(const std::vector<Key>& keys) {
     Result<Record> record = record_at(entry);
     if (record) {
       const Key key = record->key;
-      Seen seen{.commit = tip->commit, .seq = record->fence.value, .record = *std::move(record)};
-      seen.gone = tip->gone;
+      Seen seen{.commit = tip_.commit, .seq = record->fence.value, .record = *std::move(record)};
+      seen.gone = tip_.gone;
       sight.emplace(key, std::move(seen));
       continue;
     }
@@ -148,14 +149,9 @@ Result<std::uint64_t> GitLockBranch::seq_in_history(const std::string& commit) {
 }
 
 Result<std::uint64_t> GitLockBranch::floor() {
-  const Result<Tip> tip = this->tip();
-  if (!tip) return fail(tip.error());
-  if (tip->commit.empty()) return 0;
-  if (!listing_ || listing_->commit != tip->commit) {
-    if (const auto listing = list(tip->commit, {}); !listing) return fail(listing.error());
-  }
+  if (tip_.commit.empty()) return 0;
   if (listing_->seq == 0) {
-    const Result<std::uint64_t> seq = seq_in_history(tip->commit);
+    const Result<std::uint64_t> seq = seq_in_history(tip_.commit);
     if (!seq) return seq;
     listing_->seq = *seq;
   }
@@ -163,56 +159,41 @@ Result<std::uint64_t> GitLockBranch::floor() {
 }
 
 // What stands at the place of a record, by the listing that its sight came from.
-Result<std::string> GitLockBranch::text_before(const Tip& tip, const Key& key) {
-  if (tip.commit.empty()) return std::string();
-  const std::string path = lock_path(key);
-  const bool covered = listing_ && listing_->commit == tip.commit &&
-                       (listing_->paths.empty() || std::ranges::count(listing_->paths, path) > 0);
-  if (!covered) {
-    if (const auto listing = list(tip.commit, {key}); !listing) return fail(listing.error());
-  }
-  if (Done read = read_files(*listing_); !read) return fail(read.error());
-  const auto entry = listing_->entries.find(path);
-  if (entry == listing_->entries.end()) return std::string();
-  const auto text = texts_.find(entry->second.object);
-  return text == texts_.end() ? std::string() : text->second;
+std::string GitLockBranch::text_before(const Key& key) const {
+  if (tip_.commit.empty()) return {};
+  const auto entry = listing_->entries.find(lock_path(key));
+  return entry == listing_->entries.end() ? std::string() : texts_.at(entry->second.object);
 }
 
 Result<std::vector<RefMove>> GitLockBranch::prepare(const Transaction& transaction,
                                                     const Sight& /*sight*/, Turn turn) {
-  const Result<Tip> tip = this->tip();
-  if (!tip) return fail(tip.error());
   const Result<std::string> message = change_text(line_for(transaction, turn.now_ms), turn);
   if (!message) return fail(message.error());
-  BranchFiles::NewCommit commit{.parent = tip->commit,
+  BranchFiles::NewCommit commit{.parent = tip_.commit,
                                 .changes = next_number(turn.before + 1),
                                 .message = *message,
                                 .unix_ms = turn.now_ms};
   for (const Write& write : transaction.writes) {
     FileChange change{.path = lock_path(write.key), .text = std::nullopt};
     if (write.value) {
-      const Result<std::string> before = text_before(*tip, write.key);
-      if (!before) return fail(before.error());
       const Record record{.key = write.key,
                           .value = *write.value,
                           .version = {turn.before + 1},
                           .fence = {turn.before + 1},
                           .nonce = transaction.nonce};
-      change.text = lock_text(record, *before, holder_);
+      change.text = lock_text(record, text_before(write.key), holder_);
     }
     commit.changes.push_back(std::move(change));
   }
   const Result<std::string> made = branch_.write(commit);
   if (!made) return fail(made.error());
-  return std::vector<RefMove>{{.name = ref(), .from = tip->gone ? "" : tip->commit, .to = *made}};
+  return std::vector<RefMove>{{.name = ref(), .from = tip_.gone ? "" : tip_.commit, .to = *made}};
 }
 
 // Brings back a branch that was lost; the other tool may well have made it first.
 Result<std::optional<RefMove>> GitLockBranch::beginning(std::int64_t now_ms) {
-  const Result<Tip> tip = this->tip();
-  if (!tip) return fail(tip.error());
-  if (tip->gone) return RefMove{.name = ref(), .from = "", .to = tip->commit};
-  if (!tip->commit.empty()) return std::nullopt;
+  if (tip_.gone) return RefMove{.name = ref(), .from = "", .to = tip_.commit};
+  if (!tip_.commit.empty()) return std::nullopt;
   const Result<std::string> made =
       branch_.write({.parent = {},
                      .changes = {{.path = fmt::format("{}0", kNumbers), .text = ""}},
@@ -236,8 +217,7 @@ std::vector<Finding> GitLockBranch::inspect(const Sight& /*all*/) {
     findings.push_back(
         {.level = Finding::Level::warning, .what = error.message, .fix = error.hint});
   }
-  const Result<Tip> tip = this->tip();
-  if (tip && tip->gone) {
+  if (tip_.gone) {
     findings.push_back(
         {.level = Finding::Level::warning,
          .what = fmt::format("the remote {} has lost {}; what was on it last still counts here",

@@ -56,12 +56,12 @@ class GitLockBranch final : public GitLayout {
   };
 
   [[nodiscard]] const std::string& ref() const { return remote_.place().prefix; }
-  [[nodiscard]] Result<Tip> tip();
+  [[nodiscard]] Result<Tip> last_tip();
   [[nodiscard]] Result<const Listing*> list(const std::string& commit,
                                             const std::vector<Key>& keys);
   [[nodiscard]] Done read_files(const Listing& listing);
   [[nodiscard]] Result<Record> record_at(const BranchEntry& entry) const;
-  [[nodiscard]] Result<std::string> text_before(const Tip& tip, const Key& key);
+  [[nodiscard]] std::string text_before(const Key& key) const;
   [[nodiscard]] Result<std::uint64_t> seq_in_history(const std::string& commit);
   [[nodiscard]] Error unreadable(const std::string& path, const std::string& why) const;
 
@@ -69,6 +69,9 @@ class GitLockBranch final : public GitLayout {
   BranchFiles branch_;
   Holder holder_;
   Notice notice_;
+  // Of the last sight. A change builds on what its sight showed, even if another process of this
+  // clone has seen more since: its push is turned down then.
+  Tip tip_;
   std::optional<Listing> listing_;            // the last one: a claim asks for it three times
   std::map<std::string, std::string> texts_;  // of files, by object: what they say never changes
   std::vector<std::string> passed_over_;      // files that the last look at all could not read

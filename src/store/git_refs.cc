@@ -104,8 +104,7 @@ Result<Sight> GitRefs::seen(const std::vector<Key>& keys) {
     std::optional<std::pair<Key, Seen>> seen = record_at(ref);
     if (seen) {
       seen->second.gone = is_gone;
-      const bool wanted = keys.empty() || std::ranges::find(keys, seen->first) != keys.end();
-      if (wanted) sight.insert(*std::move(seen));  // what is there comes before what is gone
+      sight.insert(*std::move(seen));  // what is there comes before what is gone
       return {};
     }
     // Never taken for free: whatever stands there was put there by someone. It hides nothing else.

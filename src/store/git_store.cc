@@ -15,8 +15,8 @@ namespace dibs {
 
 namespace {
 
-constexpr int kTriesMax = 12;
-constexpr int kTriesOnOneBranch = 60;  // where changes of different records meet as well
+constexpr int kTriesMax = 60;    // while others are faster
+constexpr int kUnmovedMax = 12;  // while nobody is
 constexpr std::string_view kLockIsThere = ".lock': File exists";
 constexpr int kTroublesMax = 5;  // what goes wrong on the remote itself may be over soon
 constexpr std::uint64_t kFirstPauseMs = 20;
@@ -56,10 +56,6 @@ std::string where_things_are(const Sight& sight, std::uint64_t floor) {
   std::string where = std::to_string(floor);
   for (const auto& [key, seen] : sight) where += " " + seen.commit;
   return where;
-}
-
-int tries_for(const GitStorePlace& place) {
-  return place.layout == kLockBranch ? kTriesOnOneBranch : kTriesMax;
 }
 
 }  // namespace
@@ -216,7 +212,7 @@ Result<Outcome> GitStore::commit_locked(const Transaction& transaction) {
   if (!lock) return fail(lock.error());
   // What was seen last will do for the first try: if it is not so any more, the push finds out.
   Tries tries;
-  for (; tries.made < tries_for(place_) && tries.unmoved < kTriesMax; ++tries.made) {
+  for (; tries.made < kTriesMax && tries.unmoved < kUnmovedMax; ++tries.made) {
     const bool fresh = tries.made > 0;
     const Result<Sight> sight = fresh ? layout_->look(keys) : layout_->seen(keys);
     if (!sight) return fail(sight.error());
@@ -238,10 +234,16 @@ Result<Outcome> GitStore::commit_locked(const Transaction& transaction) {
   return fail(not_taken(tries));
 }
 
+Result<Sight> GitStore::look_at_all() {
+  const Result<std::unique_ptr<FileLock>> lock = this->lock();
+  if (!lock) return fail(lock.error());
+  return layout_->look({});
+}
+
 std::vector<Finding> GitStore::inspect() {
   using Level = Finding::Level;
   const std::string name = printable(place_.remote);
-  const Result<Sight> sight = layout_->look({});
+  const Result<Sight> sight = look_at_all();
   if (!sight)
     return {{.level = Level::problem, .what = sight.error().message, .fix = sight.error().hint}};
   std::vector<Finding> findings{
@@ -354,7 +356,7 @@ void GitStore::remember_highest(std::uint64_t seq) {
   const std::string line = "\n" + std::to_string(seq) + "\n";
   const Result<std::unique_ptr<File>> file =
       files_.open(path, Open::create_append, place_.directory_mode & 0666U);
-  if (!file || !*file) return;
+  if (!file) return;
   const Result<std::uint64_t> size = (*file)->size();
   if (size && *size < kHighestFileMax) {
     (void)(*file)->append(line);

@@ -93,6 +93,8 @@ class GitStore final : public Store, public Upkeep {
   };
 
   [[nodiscard]] Result<Outcome> commit_locked(const Transaction& transaction);
+  // Under the lock: whoever changes something relies on what was seen last.
+  [[nodiscard]] Result<Sight> look_at_all();
   [[nodiscard]] Done after_loss(Tries& tries);
   [[nodiscard]] Error not_taken(const Tries& tries) const;
   // `fresh`: the sight is one of now.

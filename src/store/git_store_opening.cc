@@ -38,7 +38,7 @@ std::unique_ptr<GitLayout> layout_of(const GitStoreParts& parts, const GitStoreP
                                      RemoteRefs& remote, const GitStore::Notice& notice) {
   if (place.layout == kLockBranch) {
     return std::make_unique<GitLockBranch>(
-        remote, BranchFiles(parts.git, remote.place().directory),
+        remote, BranchFiles(parts.git, remote.place().directory, Flushing::none),
         [parts, common_dir = place.common_dir] { return lock_holder(parts, common_dir); }, notice);
   }
   std::unique_ptr<ClaimBranches> branches;

@@ -172,10 +172,10 @@ Result<View> LocalStore::read(const Selection& selection) {
     // The index is damaged in a place that nobody looked at before. The log knows.
     Result<Lock> taken = take_lock();
     if (!taken) return fail(taken.error());
-    if (Result<Halt> rebuilt = rebuild(); !rebuilt) return fail(unknowable(rebuilt.error()));
-    records = select(selection);
-    if (!records) return fail(unknowable(records.error()));
+    const Result<Halt> rebuilt = rebuild();
+    records = rebuilt ? select(selection) : fail(rebuilt.error());
   }
+  if (!records) return fail(unknowable(records.error()));
   view.records = *std::move(records);
   if (lost_race_) view.hold = lock;
   return view;
@@ -284,10 +284,10 @@ Result<Outcome> LocalStore::commit(const Transaction& transaction) {
 
   Result<bool> hold = expectations_hold(transaction);
   if (!hold) {
-    if (Result<Halt> rebuilt = rebuild(); !rebuilt) return fail(rebuilt.error());
-    hold = expectations_hold(transaction);
-    if (!hold) return fail(hold.error());
+    const Result<Halt> rebuilt = rebuild();
+    hold = rebuilt ? expectations_hold(transaction) : fail(rebuilt.error());
   }
+  if (!hold) return fail(hold.error());
   lost_race_ = !*hold;
   if (lost_race_) return LostRace{};
 

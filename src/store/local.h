@@ -81,7 +81,7 @@ class LocalStore final : public Store, public Upkeep {
   [[nodiscard]] Result<std::optional<LogPosition>> start_of_empty_log();
   [[nodiscard]] Result<bool> has_line_ending_at(const LogPosition& position);
   [[nodiscard]] Done make_log();
-  [[nodiscard]] Result<bool> is_rotated_away();
+  [[nodiscard]] Result<std::uint64_t> inode_of_log();
   enum class Purpose { look, write };
   // Under the lock. For writing, the end of the log is mended and must be open for appending.
   [[nodiscard]] Done catch_up_locked(Purpose purpose);

@@ -8,6 +8,7 @@
 #include "store/local_files.h"
 #include "store/log_line.h"
 #include "store/segments.h"
+#include "testing/hooked_files.h"
 #include "testing/local_site.h"
 #include "testing/property.h"
 
@@ -349,63 +350,16 @@ TEST(Rotation, IsFollowedByStoresThatHadTheOldSegmentOpen) {
   }
 }
 
-/// Passes everything on to a fake disk, and does something else first when a file is opened or
-/// locked: what another process may do in that moment.
-class Interrupted final : public FileSystem {
- public:
-  Interrupted(FakeDisk& disk, std::string at, std::function<void()> meanwhile)
-      : disk_(disk), at_(std::move(at)), meanwhile_(std::move(meanwhile)) {}
-
-  Result<std::unique_ptr<File>> open(const std::string& path, Open how, unsigned mode) override {
-    interrupt(path);
-    return disk_.open(path, how, mode);
-  }
-  Result<std::unique_ptr<FileLock>> lock(const std::string& path, Patience patience,
-                                         unsigned mode) override {
-    interrupt(path);
-    return disk_.lock(path, patience, mode);
-  }
-  Result<std::optional<std::string>> read_file(const std::string& path, std::size_t most) override {
-    interrupt(path);
-    return disk_.read_file(path, most);
-  }
-  Done replace_file(const std::string& path, std::string_view text, unsigned mode) override {
-    return disk_.replace_file(path, text, mode);
-  }
-  Done rename(const std::string& from, const std::string& to) override {
-    return disk_.rename(from, to);
-  }
-  Done remove(const std::string& path) override { return disk_.remove(path); }
-  Done sync_directory(const std::string& path) override { return disk_.sync_directory(path); }
-  Done make_directory(const std::string& path, unsigned mode) override {
-    return disk_.make_directory(path, mode);
-  }
-  Done change_mode(const std::string& path, unsigned mode) override {
-    return disk_.change_mode(path, mode);
-  }
-  Result<std::vector<std::string>> list(const std::string& directory) override {
-    return disk_.list(directory);
-  }
-  Result<std::optional<FileStatus>> status(const std::string& path) override {
-    return disk_.status(path);
-  }
-  Result<std::string> real_path(const std::string& path) override { return disk_.real_path(path); }
-  std::optional<std::string> untrusted_kind(const std::string& path) override {
-    return disk_.untrusted_kind(path);
-  }
-  std::unique_ptr<DirectoryWatch> watch(const std::string& directory) override {
-    return disk_.watch(directory);
-  }
-
- private:
-  void interrupt(const std::string& path) {
-    if (meanwhile_ && path.ends_with(at_)) std::exchange(meanwhile_, nullptr)();
-  }
-
-  FakeDisk& disk_;
-  std::string at_;
-  std::function<void()> meanwhile_;
-};
+// A disk on which something else happens once, when a file is first used: what another process may
+// do in that moment.
+HookedFiles interrupted(FakeDisk& disk, const std::string& at, std::function<void()> meanwhile) {
+  HookedFiles files(disk);
+  files.before_each([at, meanwhile = std::move(meanwhile)](const std::string& path) mutable {
+    if (meanwhile && path.ends_with(at)) std::exchange(meanwhile, nullptr)();
+    return Done{};
+  });
+  return files;
+}
 
 // Fills the segment, closes it, and stops before anything is in the new one.
 void rotate_and_stop(LocalSite& site) {
@@ -426,7 +380,7 @@ TEST(Rotation, ASlowWriterOfAnOlderIndexHidesNothing) {
   LocalSite site({.segment_bytes = 1'000'000, .tail_bytes = 1});
   Contents expected;
   // It commits, gives the lock back, and is held up before it writes its index.
-  Interrupted files(site.disk, "index.lock", [&] {
+  HookedFiles files = interrupted(site.disk, "index.lock", [&] {
     ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:2", "2")));
     rotate_and_stop(site);
     expected = contents_of(*site.open()).value();
@@ -448,7 +402,7 @@ TEST(Rotation, AReaderInTheMiddleOfItSeesEverythingAcknowledged) {
   site.limits.tail_bytes = 1'000'000;
   ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:2", "2")));
   // It has read the index, and the log is closed before it opens that.
-  Interrupted files(site.disk, "claims.jsonl", [&] { rotate_and_stop(site); });
+  HookedFiles files = interrupted(site.disk, "claims.jsonl", [&] { rotate_and_stop(site); });
   LocalStore reader(files, site.clock, site.random, site.directory, [](const std::string&) {});
   const Result<Contents> seen = contents_of(reader);
   ASSERT_TRUE(seen) << seen.error().message;
@@ -459,7 +413,7 @@ TEST(Rotation, HidesNothingFromWhoeverReadsHistoryMeanwhile) {
   LocalSite site({.segment_bytes = 1'000'000, .tail_bytes = 1});
   ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:1", "1")));
   // It knows the names of the files, and the log is closed before it reads that.
-  Interrupted files(site.disk, "claims.jsonl", [&] { rotate_and_stop(site); });
+  HookedFiles files = interrupted(site.disk, "claims.jsonl", [&] { rotate_and_stop(site); });
   const Result<std::vector<PastEvent>> events =
       read_history(files, site.directory, {.resource = Key{"item:1"}});
   ASSERT_TRUE(events) << events.error().message;

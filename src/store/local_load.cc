@@ -24,19 +24,20 @@ void LocalStore::forget() {
   looked_up_.clear();
 }
 
-// Whether claims.jsonl is another file by now than the one that is open.
-Result<bool> LocalStore::is_rotated_away() {
+// Zero when there is none.
+Result<std::uint64_t> LocalStore::inode_of_log() {
   const Result<std::optional<FileStatus>> status = files_.status(path(kLogName));
   if (!status) return fail(status.error());
-  return !status->has_value() || (*status)->inode != log_inode_;
+  return status->has_value() ? (*status)->inode : 0;
 }
 
 Result<Halt> LocalStore::catch_up(bool locked) {
   if (!loaded_) return load(locked);
-  const Result<bool> rotated = is_rotated_away();
-  if (!rotated) return fail(rotated.error());
+  const Result<std::uint64_t> inode = inode_of_log();
+  if (!inode) return fail(inode.error());
+  const bool rotated_away = *inode != log_inode_;
   // A process that lives long takes up a newer index now and then, instead of all that happens.
-  if (*rotated || tail_is_long()) return load(locked);
+  if (rotated_away || tail_is_long()) return load(locked);
 
   // Without the lock we may have read a line whose flush failed and that was taken back since. If
   // another stands in its place, its checksum differs.
@@ -61,9 +62,9 @@ Result<Halt> LocalStore::load(bool locked) {
   }
   file_mode_ = (*directory)->mode & 0666U;
 
-  const Result<std::optional<FileStatus>> status = files_.status(path(kLogName));
-  if (!status) return fail(status.error());
-  log_inode_ = status->has_value() ? (*status)->inode : 0;
+  const Result<std::uint64_t> inode = inode_of_log();
+  if (!inode) return fail(inode.error());
+  log_inode_ = *inode;
   index_ = ClaimsIndex::open(files_, path(kIndexName));
   // Opened for appending where that is allowed, so that a commit need not open it again.
   Result<std::unique_ptr<File>> log = files_.open(path(kLogName), Open::append);
@@ -146,9 +147,9 @@ Done LocalStore::make_log() {
   if (!log) return fail(log.error());
   log_ = *std::move(log);
   if (Done synced = files_.sync_directory(directory_); !synced) return synced;
-  const Result<std::optional<FileStatus>> status = files_.status(path(kLogName));
-  if (!status) return fail(status.error());
-  log_inode_ = status->has_value() ? (*status)->inode : 0;
+  const Result<std::uint64_t> inode = inode_of_log();
+  if (!inode) return fail(inode.error());
+  log_inode_ = *inode;
   return {};
 }
 

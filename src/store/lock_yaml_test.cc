@@ -134,5 +134,17 @@ TEST(LockYaml, SurvivesAnyCutAndAnyByte) {
   }
 }
 
+TEST(LockYaml, QuotesWhatWouldReadAsSomethingElse) {
+  for (const std::string& value :
+       std::vector<std::string>{"a: b", "ends:", "a ", "\x7f", "a\nb", "it's"})
+    EXPECT_EQ(pairs_of(to_yaml({lock_field("key", value)})), (Pairs{{"key", value}}));
+}
+
+TEST(LockYaml, TakesALoneDashForAListAndNoWrongEscape) {
+  EXPECT_EQ(pairs_of("list:\n-\nb: 1\n"), (Pairs{{"list", std::nullopt}, {"b", "1"}}));
+  EXPECT_FALSE(parse_lock_yaml("a: \"\\xg1\"\n"));
+  EXPECT_FALSE(parse_lock_yaml("a: \"\\x1g\"\n"));
+}
+
 }  // namespace
 }  // namespace dibs

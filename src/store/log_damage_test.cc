@@ -287,6 +287,46 @@ TEST(LogLines, WithAKeyThatIsNoJsonAreRefusedHoweverTheyAreRead) {
            R"(","value":"x)"));
 }
 
+// Its checksum is right, so somebody wrote it so. The quick reader looks at less than the thorough
+// one, but where both understand a line they agree on what it writes.
+void expect_readers_agree(std::string body) {
+  close_with_crc(body, 0);
+  const LineFault fault = check_line({.seq = 0, .crc = 0, .offset = 0}, body).fault;
+  const Result<LogLine> thorough = parse_line(body);
+  const Result<LogLine> quick = parse_writes(body);
+  if (!thorough || !quick) return;
+  EXPECT_NE(fault == LineFault::none && thorough->seq != 1, true) << body;
+  ASSERT_EQ(quick->writes.size(), thorough->writes.size()) << body;
+  for (std::size_t i = 0; i < quick->writes.size(); ++i)
+    EXPECT_EQ(quick->writes[i].key, thorough->writes[i].key) << body;
+}
+
+TEST(LogLines, ThatAreIntactAndWrongAreUnderstoodInOneWayOrNotAtAll) {
+  Event event;
+  event.resource = {"item:1"};
+  event.lease = {"L1"};
+  std::string body = encode_line(
+      {}, {.unix_ms = 1'767'441'600'250,
+           .nonce = {{1, 2, 3}},
+           .writes = {{.key = {"item:1"}, .value = R"({"x":[1]})"},
+                      {.key = {"item:2"}, .value = std::nullopt, .version = Version{7}}},
+           .events = {event}});
+  body.resize(body.size() - 1 - kCrcSuffixLength);
+  expect_readers_agree(body);
+  for (std::size_t at = 0; at < body.size(); ++at) {
+    for (const char other : {'"', 'x', '{', '}', ',', '0', '\\', '\x01'}) {
+      std::string changed = body;
+      changed[at] = other;
+      expect_readers_agree(changed);
+    }
+    for (std::size_t length = 1; length <= std::min<std::size_t>(body.size() - at, 60); ++length) {
+      std::string less = body;
+      less.erase(at, length);
+      expect_readers_agree(less);
+    }
+  }
+}
+
 TEST_F(Damage, IsSalvagedLosingTheDamagedEntryAlone) {
   const auto store = site_.open();
   for (const char* key : {"item:1", "item:2", "item:3", "item:4"})

@@ -18,6 +18,7 @@ constexpr std::string_view kSegmentPrefix = "claims-";
 constexpr std::string_view kSegmentSuffix = ".jsonl";
 constexpr std::size_t kLogFileMax = 1ULL << 30U;
 constexpr int kLooksMax = 8;
+constexpr std::array<std::uint32_t, 1> kNoChecksum{};
 
 std::optional<std::uint64_t> segment_number(std::string_view name) {
   if (!name.starts_with(kSegmentPrefix) || !name.ends_with(kSegmentSuffix)) return std::nullopt;
@@ -207,7 +208,15 @@ Result<Salvage> salvage_log(FileSystem& files, const std::string& directory) {
       // Each line is judged by itself: its own number, and the checksum of the line before.
       const std::uint64_t seq = stated_seq(text).value_or(0);
       salvage.last_seq = std::max(salvage.last_seq, seq);
-      const LineFault fault = judge(text, seq, seeds);
+      LineFault fault = judge(text, seq, seeds);
+      // What a salvage wrote says everything anew, from no checksum on. One that was cut short left
+      // older files beside it.
+      const bool anew = fault == LineFault::damaged && line_number == 1 &&
+                        judge(text, seq, kNoChecksum) == LineFault::none;
+      if (anew) {
+        fault = LineFault::none;
+        salvage.records.clear();
+      }
       if (fault == LineFault::newer_schema && !newer)
         newer = newer_than_us(directory + "/" + name, line_number);
       const bool intact = seq > 0 && fault == LineFault::none;
