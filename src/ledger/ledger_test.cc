@@ -11,6 +11,7 @@
 #include <variant>
 
 #include "base/text.h"
+#include "rules/line.h"
 #include "store/memory.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_machine.h"
@@ -34,6 +35,8 @@ class ScriptedStore final : public Store {
     if (reads_left_ == 0) return fail(ErrorKind::unreachable, "no answer");
     if (reads_left_ > 0) --reads_left_;
     Result<View> view = store_.read(selection);
+    if (of_many_machines) view->now.boot = {};
+    if (of_many_machines) view->one_machine = false;
     for (Record& record : view->records) {
       if (restated.contains(record.key)) record.nonce = restated.at(record.key);
     }
@@ -49,12 +52,17 @@ class ScriptedStore final : public Store {
   Result<Cursor> wait(Cursor since, std::int64_t most_ms) override {
     return store_.wait(since, most_ms);
   }
-  Result<History> history(const HistoryQuery& query) override { return store_.history(query); }
+  Result<History> history(const HistoryQuery& query) override {
+    if (history_fails) return fail(ErrorKind::unreachable, "no answer");
+    return store_.history(query);
+  }
   Promises promises() const override { return store_.promises(); }
   Store& inner() { return store_; }
 
   int reads = 0;
   int commits = 0;
+  bool history_fails = false;
+  bool of_many_machines = false;
   // Records that a later change wrote again as they were: its nonce, and their own fence.
   std::map<Key, Nonce> restated;
 
@@ -283,6 +291,16 @@ TEST_F(LedgerTest, NeverTakesAnothersRemovalForItsOwnRelease) {
   EXPECT_EQ(settled.error().kind, ErrorKind::unreachable);
 }
 
+TEST_F(LedgerTest, NeverCallsAnUnknownReleaseDoneWhenItCannotLookItUp) {
+  ASSERT_TRUE(take(request(who("a"))));
+  store_.next_commit([&](const Transaction& transaction) -> Result<Outcome> {
+    (void)commit_for_real(transaction);
+    return OutcomeUnknown{"the line went dead"};
+  });
+  store_.history_fails = true;
+  EXPECT_EQ(give_back(who("a")).error().kind, ErrorKind::unreachable);
+}
+
 TEST_F(LedgerTest, GivesUpSoonOnAStoreThatNeverSaysWhatHappened) {
   for (int i = 0; i < 3; ++i) {
     store_.next_commit(
@@ -308,6 +326,45 @@ TEST_F(LedgerTest, RefusesToGuessAboutARecordItCannotRead) {
   const auto refused = take(request(who("a")));
   ASSERT_FALSE(refused) << "unreadable is not free";
   EXPECT_EQ(refused.error().hint, "run: dibs doctor");
+}
+
+TEST_F(LedgerTest, RefusesToGuessAboutALineItCannotRead) {
+  const Key line = line_key({"item:1"});
+  (void)commit_for_real({.nonce = random_.nonce(),
+                         .expectations = {},
+                         .writes = {{.key = line, .value = R"({"waiters":"many"})"}},
+                         .events = {}});
+  EXPECT_EQ(ledger_.look(Selection::of({line})).error().hint, "run: dibs doctor");
+}
+
+TEST_F(LedgerTest, ConfirmsWhatIsThereWithoutAChange) {
+  ASSERT_TRUE(take(request(who("a"))));
+  store_.next_commit([&](const Transaction& transaction) -> Result<Outcome> {
+    EXPECT_TRUE(transaction.writes.empty());
+    return commit_for_real(transaction);
+  });
+  EXPECT_TRUE(ledger_.confirm({"item:1"}));
+  store_.next_commit([](const Transaction&) -> Result<Outcome> {
+    return fail(ErrorKind::unreachable, "the disk refused to flush");
+  });
+  EXPECT_EQ(ledger_.confirm({"item:1"}).error().kind, ErrorKind::unreachable);
+}
+
+TEST_F(LedgerTest, PassesNothingOnThatIsTooLargeForAStore) {
+  const auto settle = [&](std::size_t writes, std::size_t bytes) {
+    return ledger_.settle<int>({}, [&](const Board&) -> Result<Decision<int>> {
+      Decision<int> decision;
+      for (std::size_t i = 0; i < writes; ++i)
+        decision.changes.writes.push_back(
+            {.key = {"item:" + std::to_string(i)}, .value = std::string(bytes, '1')});
+      return decision;
+    });
+  };
+  EXPECT_EQ(settle(kTransactionWritesMax + 1, 1).error().kind, ErrorKind::refused);
+  EXPECT_EQ(settle(1, kRecordBytesMax + 1).error().kind, ErrorKind::refused);
+  EXPECT_EQ(store_.commits, 0);
+  EXPECT_TRUE(settle(kTransactionWritesMax, 1));
+  EXPECT_TRUE(settle(1, kRecordBytesMax));
 }
 
 // --- processes ---
@@ -401,6 +458,40 @@ TEST_F(ProcessTies, OfADeadHolderLetItDoNothingMore) {
   ASSERT_TRUE(take(request(holder)));
   machine_.end(42);
   EXPECT_EQ(give_back(holder).error().kind, ErrorKind::lease_lost);
+}
+
+TEST_F(ProcessTies, OnAStoreOfManyMachinesAreJudgedByTheirOwn) {
+  store_.of_many_machines = true;
+  ASSERT_TRUE(take(request(tied("a", 42, 1000))));
+  machine_.end(42);
+  machine_.reboot({"of another machine"});
+  EXPECT_EQ(reason_for_takeover(), "");
+  machine_.reboot({});
+  EXPECT_EQ(reason_for_takeover(), "") << "it does not know which one it is";
+  machine_.reboot(clock_.now().boot);
+  EXPECT_EQ(reason_for_takeover(), "process 42 is gone");
+}
+
+TEST_F(ProcessTies, OfThoseWhoWaitEndTheirPlaces) {
+  const Key line = line_key({"item:1"});
+  const auto stands = [&](const Claimant& claimant, const std::string& id) {
+    const WaitRequest wait{.who = claimant,
+                           .resources = {{.kind = ResourceKind::item, .name = "1"}},
+                           .id = {id},
+                           .sign_of_life_ms = 600'000,
+                           .policy = {}};
+    EXPECT_TRUE(ledger_.settle<Joined>(Selection::of({{"item:1"}, line, waits_guard()}),
+                                       [&](const Board& board) { return join(board, wait); }));
+  };
+  stands(tied("b", 42, 1000), "W1");
+  stands(tied("c", 43, 1000), "W2");
+  stands(who("d"), "W3");
+  machine_.end(42);
+  const Result<Board> board = ledger_.look(Selection::of({line}));
+  ASSERT_TRUE(board);
+  ASSERT_EQ(board->line({"item:1"}).waiters.size(), 3U);
+  EXPECT_EQ(board->gone_waiters.size(), 1U);
+  EXPECT_TRUE(board->gone_waiters.contains({"W1"}));
 }
 
 }  // namespace

@@ -6,22 +6,16 @@
 
 #include "base/text.h"
 #include "model/item.h"
-#include "model/toml_text.h"
+#include "model/toml_members.h"
 
 namespace dibs {
 
 namespace {
 
-bool read_words(const toml::node& node, std::vector<std::string>& words) {
-  const toml::array* array = node.as_array();
-  if (array == nullptr || array->size() > kProfileWordsMax) return false;
-  for (const toml::node& element : *array) {
-    const auto word = element.value_exact<std::string>();
-    if (!word || word->empty() || word->size() > kWordMax || !is_printable(*word)) return false;
-    words.push_back(*word);
-  }
-  return true;
-}
+using toml_members::read_flag;
+using toml_members::read_member;
+using toml_members::read_words;
+using toml_members::wrong;
 
 bool read_capacity(const toml::node& node, AgentProfile& profile) {
   const auto number = node.value_exact<std::int64_t>();
@@ -38,20 +32,7 @@ bool read_cost(const toml::node& node, AgentProfile& profile) {
   return true;
 }
 
-bool read_economical(const toml::node& node, AgentProfile& profile) {
-  const auto value = node.value_exact<bool>();
-  profile.economical = value.value_or(false);
-  return value.has_value();
-}
-
-/// A key that a profile may have, and what it must be.
-struct Member {
-  std::string_view name;
-  bool (*read)(const toml::node&, AgentProfile&);
-  std::string_view wanted;
-};
-
-constexpr std::array<Member, 5> kMembers{{
+constexpr std::array<toml_members::Member<AgentProfile>, 5> kMembers{{
     {.name = "capabilities",
      .read = [](const toml::node& node,
                 AgentProfile& to) { return read_words(node, to.capabilities); },
@@ -59,36 +40,13 @@ constexpr std::array<Member, 5> kMembers{{
     {.name = "types",
      .read = [](const toml::node& node, AgentProfile& to) { return read_words(node, to.types); },
      .wanted = "a list of at most 100 words, like this: [\"bug\"]"},
-    {.name = "economical", .read = read_economical, .wanted = "true or false"},
+    {.name = "economical",
+     .read = [](const toml::node& node,
+                AgentProfile& to) { return read_flag(node, to.economical); },
+     .wanted = "true or false"},
     {.name = "capacity", .read = read_capacity, .wanted = "a whole number from 1 to 1000"},
     {.name = "cost", .read = read_cost, .wanted = "a number from 0 to 100"},
 }};
-
-tl::unexpected<Error> wrong(const std::string& file, const toml::source_region& source,
-                            std::string_view what, std::string hint) {
-  return fail(ErrorKind::usage, fmt::format("{}: {}", printable(toml_place(file, source)), what),
-              std::move(hint));
-}
-
-std::string nearest_member(std::string_view name) {
-  std::vector<std::string_view> known;
-  for (const Member& member : kMembers) known.push_back(member.name);
-  const auto near = nearest(name, known);
-  if (near) return fmt::format("did you mean {}?", *near);
-  return "there are capabilities, types, economical, capacity and cost";
-}
-
-Done read_member(const toml::key& key, const toml::node& node, const std::string& file,
-                 AgentProfile& profile) {
-  const auto* member = std::ranges::find(kMembers, key.str(), &Member::name);
-  if (member == kMembers.end()) {
-    return wrong(file, key.source(), fmt::format("an agent has no '{}'", printable(key.str())),
-                 nearest_member(key.str()));
-  }
-  if (member->read(node, profile)) return {};
-  return wrong(file, key.source(), fmt::format("{} cannot be that", member->name),
-               fmt::format("it must be {}", member->wanted));
-}
 
 // Whether an agent can be called so, or begin so when there is a star.
 bool names_agents(std::string_view agents) {
@@ -110,7 +68,8 @@ Result<AgentProfile> read_profile(const toml::key& key, const toml::node& node,
   }
   AgentProfile profile{.agents = std::string(key.str())};
   for (const auto& [name, value] : *members) {
-    if (const Done read = read_member(name, value, file, profile); !read) return fail(read.error());
+    if (const Done read = read_member(file, "profile", kMembers, name, value, profile); !read)
+      return fail(read.error());
   }
   return profile;
 }

@@ -64,7 +64,7 @@ TEST(AgentProfile, IsTheDefaultForAnAgentThatNoneNames) {
 TEST(AgentProfile, UnknownKeysNameTheLineAndTheNearestKey) {
   const Error error = error_in_member("\ncapabilites = []");
   EXPECT_EQ(error.kind, ErrorKind::usage);
-  EXPECT_EQ(error.message, "agents.toml:3: an agent has no 'capabilites'");
+  EXPECT_EQ(error.message, "agents.toml:3: a profile has no 'capabilites'");
   EXPECT_EQ(error.hint, "did you mean capabilities?");
   EXPECT_TRUE(contains(error_in_member("zzzzzzzzzzz = 1").hint, "economical"));
 }

@@ -17,7 +17,7 @@ strategy = "auto"
 resolver = "union"
 )";
 
-std::string refusal_of(std::string_view text) {
+std::string rule_refusal(std::string_view text) {
   const Result<std::vector<ConflictRule>> rules = parse_conflict_rules(text, "config.toml");
   return rules ? "" : rules.error().message;
 }
@@ -42,16 +42,17 @@ TEST(ConflictRules, AreNoSettings) {
 }
 
 TEST(ConflictRules, SayWhatIsWrongAndWhere) {
-  EXPECT_EQ(refusal_of("[[conflicts]]\nstrategy = \"ours\"\n"),
+  EXPECT_EQ(rule_refusal("[[conflicts]]\nstrategy = \"ours\"\n"),
             "config.toml:1: a rule for conflicts has no paths");
-  EXPECT_EQ(refusal_of("[[conflicts]]\npaths = \"x\"\nstrategy = \"auto\"\n"),
+  EXPECT_EQ(rule_refusal("[[conflicts]]\npaths = \"x\"\nstrategy = \"auto\"\n"),
             "config.toml:1: a rule for conflicts is auto and names no resolver");
-  EXPECT_EQ(refusal_of("[[conflicts]]\npaths = \"x\"\nresolver = \"a\"\n"),
+  EXPECT_EQ(rule_refusal("[[conflicts]]\npaths = \"x\"\nresolver = \"a\"\n"),
             "config.toml:1: a rule for conflicts names a resolver and is not auto");
-  EXPECT_EQ(refusal_of("[[conflicts]]\npaths = \"../x\"\n"), "config.toml:2: paths cannot be that");
-  EXPECT_EQ(refusal_of("[[conflicts]]\npath = \"x\"\n"),
+  EXPECT_EQ(rule_refusal("[[conflicts]]\npaths = \"../x\"\n"),
+            "config.toml:2: paths cannot be that");
+  EXPECT_EQ(rule_refusal("[[conflicts]]\npath = \"x\"\n"),
             "config.toml:2: a rule for conflicts has no 'path'");
-  EXPECT_EQ(refusal_of("conflicts = [1]\n"), "config.toml:1: this is no rule for conflicts");
+  EXPECT_EQ(rule_refusal("conflicts = [1]\n"), "config.toml:1: this is no rule for conflicts");
 }
 
 }  // namespace

@@ -146,10 +146,10 @@ TEST(Glob, BoundsWhatBracesStandFor) {
 
 TEST(Glob, KeepsItsText) { EXPECT_EQ(Glob::parse("./{a,b}//c")->text(), "./{a,b}//c"); }
 
-Result<GlobSet> set_of(std::vector<std::string> texts) { return GlobSet::parse(texts); }
+Result<GlobSet> globs_of(std::vector<std::string> texts) { return GlobSet::parse(texts); }
 
 TEST(GlobSet, LetsTheLastMatchDecide) {
-  const Result<GlobSet> set = set_of({"src/**", "!src/gen/**", "src/gen/keep.cc"});
+  const Result<GlobSet> set = globs_of({"src/**", "!src/gen/**", "src/gen/keep.cc"});
   ASSERT_TRUE(set);
   EXPECT_TRUE(set->matches("src/a.cc"));
   EXPECT_FALSE(set->matches("src/gen/a.cc"));
@@ -160,15 +160,15 @@ TEST(GlobSet, LetsTheLastMatchDecide) {
 TEST(GlobSet, MatchesNothingWhenEmpty) { EXPECT_FALSE(GlobSet().matches("a")); }
 
 TEST(GlobSet, NamesAFileThatBeginsWithAnExclamationMark) {
-  EXPECT_TRUE(set_of({"\\!a"})->matches("!a"));
+  EXPECT_TRUE(globs_of({"\\!a"})->matches("!a"));
 }
 
 TEST(GlobSet, SaysWhatIsWrongWithIt) {
-  EXPECT_EQ(set_of({}).error().message, "no glob is given");
-  EXPECT_EQ(set_of({"!a"}).error().message,
+  EXPECT_EQ(globs_of({}).error().message, "no glob is given");
+  EXPECT_EQ(globs_of({"!a"}).error().message,
             "'!a' takes away, but nothing before it gives anything");
-  EXPECT_EQ(set_of({"a", "!/b"}).error().message, "the glob '/b' is an absolute path");
-  EXPECT_EQ(set_of(std::vector<std::string>(kGlobsInASetMax + 1, "a")).error().message,
+  EXPECT_EQ(globs_of({"a", "!/b"}).error().message, "the glob '/b' is an absolute path");
+  EXPECT_EQ(globs_of(std::vector<std::string>(kGlobsInASetMax + 1, "a")).error().message,
             "257 globs are given; at most 256 are allowed");
 }
 

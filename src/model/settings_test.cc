@@ -10,7 +10,7 @@
 namespace dibs {
 namespace {
 
-Error error_in(std::string_view toml) {
+Error error_in_settings(std::string_view toml) {
   const Result<std::vector<Assignment>> parsed = parse_settings(toml, "config.toml");
   EXPECT_FALSE(parsed) << toml;
   return parsed ? Error{} : parsed.error();
@@ -53,29 +53,32 @@ TEST(Settings, OfEveryTypeAreRead) {
 }
 
 TEST(Settings, UnknownKeysNameTheLineAndTheNearestKey) {
-  const Error error = error_in("[coordination]\ndefault_ttl_sec = 90\n");
+  const Error error = error_in_settings("[coordination]\ndefault_ttl_sec = 90\n");
   EXPECT_EQ(error.kind, ErrorKind::usage);
   EXPECT_EQ(error.message, "config.toml:2: there is no setting 'coordination.default_ttl_sec'");
   EXPECT_EQ(error.hint, "did you mean coordination.default_ttl_secs?");
 }
 
 TEST(Settings, UnknownSectionsAndTopLevelKeysAreErrorsToo) {
-  EXPECT_TRUE(
-      contains(error_in("[coordinaton]\nmax_retries = 1\n").hint, "coordination.max_retries"));
-  EXPECT_TRUE(contains(error_in("\nttl = 5\n").message, "config.toml:2"));
-  EXPECT_EQ(error_in("[zzzzzzzzzzzzzzzzzz]\nqqqqqqqqq = 1\n").hint,
+  EXPECT_TRUE(contains(error_in_settings("[coordinaton]\nmax_retries = 1\n").hint,
+                       "coordination.max_retries"));
+  EXPECT_TRUE(contains(error_in_settings("\nttl = 5\n").message, "config.toml:2"));
+  EXPECT_EQ(error_in_settings("[zzzzzzzzzzzzzzzzzz]\nqqqqqqqqq = 1\n").hint,
             "see all of them: dibs config list");
 }
 
 TEST(Settings, WrongTypesAndValuesSayWhatItMustBe) {
-  const Error error = error_in("[coordination]\ndefault_ttl_secs = \"600\"\n");
+  const Error error = error_in_settings("[coordination]\ndefault_ttl_secs = \"600\"\n");
   EXPECT_EQ(error.message, "config.toml:2: coordination.default_ttl_secs cannot be '600'");
   EXPECT_EQ(error.hint, "it must be a whole number from 1 to 2592000");
-  EXPECT_TRUE(contains(error_in("[worktree]\nmode = \"sometimes\"\n").hint, "auto or on or off"));
-  EXPECT_TRUE(contains(error_in("[store]\nallow_network_file_system = 1\n").hint, "true or false"));
+  EXPECT_TRUE(
+      contains(error_in_settings("[worktree]\nmode = \"sometimes\"\n").hint, "auto or on or off"));
+  EXPECT_TRUE(contains(error_in_settings("[store]\nallow_network_file_system = 1\n").hint,
+                       "true or false"));
   for (const char* value : {"-1", "0", "2592001", "1.5", "true", "[]", "{}", "2026-01-01"})
-    EXPECT_EQ(error_in("[coordination]\ndefault_ttl_secs = " + std::string(value) + "\n").kind,
-              ErrorKind::usage)
+    EXPECT_EQ(
+        error_in_settings("[coordination]\ndefault_ttl_secs = " + std::string(value) + "\n").kind,
+        ErrorKind::usage)
         << value;
 }
 
@@ -89,13 +92,13 @@ TEST(Settings, ANameCanLeadNowhereElse) {
 }
 
 TEST(Settings, ASyntaxErrorNamesItsLine) {
-  const Error error = error_in("[worktree]\nmode = \n");
+  const Error error = error_in_settings("[worktree]\nmode = \n");
   EXPECT_TRUE(contains(error.message, "config.toml:")) << error.message;
   EXPECT_TRUE(is_printable(error.message));
-  EXPECT_EQ(error_in("\xff\xfe").kind, ErrorKind::usage);
+  EXPECT_EQ(error_in_settings("\xff\xfe").kind, ErrorKind::usage);
   for (const char* text : {"[}", "[{c = ", "[[=", "[ ]", "a = ω", "ω = 1", "a = [1 ω]"})
-    EXPECT_EQ(error_in(text).kind, ErrorKind::usage) << text;
-  EXPECT_TRUE(is_printable(error_in("a = \"\x1b[31m\"").message));
+    EXPECT_EQ(error_in_settings(text).kind, ErrorKind::usage) << text;
+  EXPECT_TRUE(is_printable(error_in_settings("a = \"\x1b[31m\"").message));
 }
 
 TEST(Settings, HaveEnvironmentNames) {

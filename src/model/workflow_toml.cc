@@ -9,7 +9,7 @@ namespace dibs {
 
 namespace {
 
-constexpr std::array<std::pair<std::string_view, StateKind>, 5> kKinds{
+constexpr std::array<std::pair<std::string_view, StateKind>, 5> kStateKinds{
     {{"open", StateKind::open},
      {"active", StateKind::active},
      {"waiting", StateKind::waiting},
@@ -38,7 +38,7 @@ class Reader {
   [[nodiscard]] Result<StateKind> kind(const toml::table& table) const {
     const Result<std::string> name = text(table, "kind");
     if (!name) return fail(name.error());
-    for (const auto& [known, kind] : kKinds) {
+    for (const auto& [known, kind] : kStateKinds) {
       if (known == *name) return kind;
     }
     return wrong(table, "kind must be open, active, waiting, done or dropped");

@@ -348,5 +348,24 @@ TEST_F(Indefinite, LeasesStayLiveByHeartbeats) {
   EXPECT_TRUE(renewed(kOne, item("1"))) << "stale is not lost";
 }
 
+TEST_F(Indefinite, OnesOfTheDeadAndOfOtherToolsDoNotCount) {
+  policy_.indefinite_per_repository = 1;
+  ASSERT_TRUE(endless(kOne, {"1"}));
+  board_.gone[on("1")[0].id] = "process 42 is gone";
+  EXPECT_TRUE(endless(kTwo, {"2"}));
+  board_.gone[on("2")[0].id] = "process 43 is gone";
+  Claimant other_tool = kThree;
+  other_tool.session = {std::string(kAnotherTool) + "human:eve"};
+  ASSERT_TRUE(endless(other_tool, {"3"}));
+  EXPECT_TRUE(endless(kOne, {"4"}));
+}
+
+TEST_F(Indefinite, OnesOwnSharedLeaseCountsOnceWhenMoreIsTakenWithIt) {
+  policy_.indefinite_per_agent = 2;
+  ASSERT_TRUE(endless_shared(kOne, {"1"}));
+  EXPECT_TRUE(endless_shared(kOne, {"1", "2"}));
+  EXPECT_EQ(on("1").size(), 1U);
+}
+
 }  // namespace
 }  // namespace dibs

@@ -343,5 +343,13 @@ TEST(Stamp, GivesTheFenceToNewGrantsAlone) {
   EXPECT_EQ(grants[1].lease.fence, Fence{9});
 }
 
+TEST_F(Renew, SaysOfALeaseWhetherItIsOnesOwn) {
+  const Lease lease = taken(kOne, "1");
+  const Result<HeldLease> own = own_lease(board_, kOne, item("1"));
+  ASSERT_TRUE(own);
+  EXPECT_EQ(own->lease.id, lease.id);
+  EXPECT_EQ(own_lease(board_, kTwo, lease.id).error().kind, ErrorKind::held);
+}
+
 }  // namespace
 }  // namespace dibs

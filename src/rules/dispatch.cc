@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cassert>
 #include <numeric>
 #include <utility>
 
@@ -116,9 +117,7 @@ void Dispatch::apply(const PreparingFailed& event, std::int64_t now_ms) {
 }
 
 void Dispatch::apply(const CommandEnded& event, std::int64_t now_ms) {
-  const auto found = jobs_.find(event.job);
-  if (found == jobs_.end()) return;
-  Job& job = found->second;
+  Job& job = jobs_.at(event.job);
   const std::int64_t took_ms = now_ms - job.started_ms;
   totals_of(job).busy_ms += took_ms;
   std::optional<std::int64_t>& takes_ms = kinds_[job.kind.value].command_takes_ms;
@@ -143,7 +142,7 @@ void Dispatch::apply(const LandingEnded& event, std::int64_t /*now_ms*/) {
   --finishing_;
   look_again();
   const auto found = jobs_.find(event.job);
-  if (found == jobs_.end()) return;
+  assert(found != jobs_.end());  // it was ours to land, and ends once
   using How = LandingEnded::How;
   if (event.how == How::landed) {
     ++totals_of(found->second).landed;

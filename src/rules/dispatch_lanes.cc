@@ -26,7 +26,7 @@ void Dispatch::check_deadlines(std::int64_t now_ms) {
     if (job.stage == Stage::stopping) {
       actions_.emplace_back(StopCommand{.job = number, .force = StopCommand::Force::kill});
       job.act_ms.reset();
-    } else if (job.stage == Stage::running) {
+    } else {
       const std::int64_t secs = limits_.timeout_ms.value_or(0) / 1000;
       stop(number, job, failure(number, job, fmt::format("it took longer than {} s", secs)),
            now_ms);

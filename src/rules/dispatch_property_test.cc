@@ -16,7 +16,6 @@ using dispatching::Action;
 using dispatching::Begun;
 using dispatching::Changed;
 using dispatching::CommandEnded;
-using dispatching::Event;
 using dispatching::GaveBack;
 using dispatching::GiveBack;
 using dispatching::Interrupted;
@@ -95,7 +94,7 @@ class Play {
     pending_.emplace(now_ms_ + *any_in<std::int64_t>(1, 3000), std::move(happens));
   }
 
-  void tell(const Event& event) {
+  void tell(const dispatching::Event& event) {
     for (const Action& action : dispatch_.on(event, now_ms_))
       std::visit([&](const auto& what) { carry_out(what); }, action);
   }

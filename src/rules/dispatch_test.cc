@@ -213,6 +213,18 @@ TEST(Dispatch, StopsCommandsWhenInterruptedTwiceAndKillsThemTheThirdTime) {
             As::put_back);
 }
 
+TEST(Dispatch, PutsBackWhatWaitsForASlotWhenInterrupted) {
+  Dispatch dispatch = with_a_running();
+  (void)dispatch.on(Prepared{.job = kSecond, .item = "b"}, 12);
+  EXPECT_EQ(only<GiveBack>(dispatch.on(Interrupted{}, 20)).at(0).job, kSecond);
+}
+
+TEST(Dispatch, KillsOnceHoweverOftenItIsInterrupted) {
+  Dispatch dispatch = with_a_running();
+  for (int times = 0; times < 3; ++times) (void)dispatch.on(Interrupted{}, 20);
+  EXPECT_FALSE(has<StopCommand>(dispatch.on(Interrupted{}, 30)));
+}
+
 TEST(Dispatch, PutsBackWhatWasPreparedForNothing) {
   Dispatch dispatch({.workers = {1}, .commands_max = {}, .timeout_ms = {}});
   (void)dispatch.on(Begun{}, 0);
@@ -253,8 +265,8 @@ TEST(Dispatch, GivesUpAtOnceWhenPreparingCanNeverSucceed) {
   EXPECT_TRUE(dispatch.is_over());
 }
 
-constexpr KindNumber kFast{0};
-constexpr KindNumber kStrong{1};
+constexpr KindNumber kFastKind{0};
+constexpr KindNumber kStrongKind{1};
 using Kinds = std::vector<KindNumber>;
 
 /// Two workers of one kind and one of another, before anything has happened.
@@ -264,21 +276,21 @@ Dispatch with_two_kinds() {
 
 TEST(DispatchOfKinds, AsksForAllThatHaveRoomAtOnce) {
   Dispatch dispatch = with_two_kinds();
-  EXPECT_EQ(only<Prepare>(dispatch.on(Begun{}, 0)).at(0).kinds, (Kinds{kFast, kStrong}));
-  const auto actions = dispatch.on(Prepared{.job = kFirst, .item = "a", .kind = kStrong}, 10);
+  EXPECT_EQ(only<Prepare>(dispatch.on(Begun{}, 0)).at(0).kinds, (Kinds{kFastKind, kStrongKind}));
+  const auto actions = dispatch.on(Prepared{.job = kFirst, .item = "a", .kind = kStrongKind}, 10);
   EXPECT_EQ(only<StartCommand>(actions).at(0).slot, 2U);
-  EXPECT_EQ(only<Prepare>(actions).at(0).kinds, Kinds{kFast});
+  EXPECT_EQ(only<Prepare>(actions).at(0).kinds, Kinds{kFastKind});
 }
 
 TEST(DispatchOfKinds, KeepsAnItemWaitingForASlotOfItsKind) {
   Dispatch dispatch = with_two_kinds();
   (void)dispatch.on(Begun{}, 0);
-  (void)dispatch.on(Prepared{.job = kFirst, .item = "a", .kind = kStrong}, 10);
+  (void)dispatch.on(Prepared{.job = kFirst, .item = "a", .kind = kStrongKind}, 10);
   (void)dispatch.on(NothingReady{}, 15);  // for the other kind, whose slots stay free
   (void)dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 20);
-  const auto next = dispatch.on(Prepared{.job = {3}, .item = "b", .kind = kStrong}, 30);
-  ASSERT_EQ(only<Prepare>(next).at(0).kinds, Kinds{kStrong});
-  const auto ahead = dispatch.on(Prepared{.job = {4}, .item = "c", .kind = kStrong}, 40);
+  const auto next = dispatch.on(Prepared{.job = {3}, .item = "b", .kind = kStrongKind}, 30);
+  ASSERT_EQ(only<Prepare>(next).at(0).kinds, Kinds{kStrongKind});
+  const auto ahead = dispatch.on(Prepared{.job = {4}, .item = "c", .kind = kStrongKind}, 40);
   EXPECT_FALSE(has<StartCommand>(ahead));
   EXPECT_EQ(dispatch.waiting(), 1U);
   const auto ended = dispatch.on(CommandEnded{.job = {3}, .exit_code = 0}, 50);
@@ -288,10 +300,10 @@ TEST(DispatchOfKinds, KeepsAnItemWaitingForASlotOfItsKind) {
 TEST(DispatchOfKinds, HearsOfNothingReadyForThoseThatWereAskedAlone) {
   Dispatch dispatch = with_two_kinds();
   (void)dispatch.on(Begun{}, 0);
-  (void)dispatch.on(Prepared{.job = kFirst, .item = "a", .kind = kStrong}, 10);
+  (void)dispatch.on(Prepared{.job = kFirst, .item = "a", .kind = kStrongKind}, 10);
   EXPECT_FALSE(has<Prepare>(dispatch.on(NothingReady{}, 20)));
   const auto ended = dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 30);
-  EXPECT_EQ(only<Prepare>(ended).at(0).kinds, Kinds{kStrong});
+  EXPECT_EQ(only<Prepare>(ended).at(0).kinds, Kinds{kStrongKind});
 }
 
 TEST(DispatchOfKinds, EndsWhenNothingIsReadyForAnyOfThem) {
@@ -304,15 +316,15 @@ TEST(DispatchOfKinds, EndsWhenNothingIsReadyForAnyOfThem) {
 TEST(DispatchOfKinds, CountsWhatBecameOfItemsByKind) {
   Dispatch dispatch = with_two_kinds();
   (void)dispatch.on(Begun{}, 0);
-  (void)dispatch.on(Prepared{.job = kFirst, .item = "a", .kind = kStrong}, 10);
-  (void)dispatch.on(Prepared{.job = kSecond, .item = "b", .kind = kFast}, 20);
+  (void)dispatch.on(Prepared{.job = kFirst, .item = "a", .kind = kStrongKind}, 10);
+  (void)dispatch.on(Prepared{.job = kSecond, .item = "b", .kind = kFastKind}, 20);
   (void)dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 30);
   (void)dispatch.on(CommandEnded{.job = kSecond, .exit_code = 1}, 50);
   (void)dispatch.on(LandingEnded{.job = kFirst}, 60);
-  EXPECT_EQ(dispatch.totals_of(kStrong).landed, 1U);
-  EXPECT_EQ(dispatch.totals_of(kStrong).busy_ms, 20);
-  EXPECT_EQ(dispatch.totals_of(kFast).failed, 1U);
-  EXPECT_EQ(dispatch.totals_of(kFast).landed, 0U);
+  EXPECT_EQ(dispatch.totals_of(kStrongKind).landed, 1U);
+  EXPECT_EQ(dispatch.totals_of(kStrongKind).busy_ms, 20);
+  EXPECT_EQ(dispatch.totals_of(kFastKind).failed, 1U);
+  EXPECT_EQ(dispatch.totals_of(kFastKind).landed, 0U);
   EXPECT_EQ(dispatch.totals().busy_ms, 50);
   EXPECT_EQ(dispatch.totals().commands, 2U);
 }
@@ -321,14 +333,14 @@ TEST(DispatchOfKinds, CountsWhatBecameOfItemsByKind) {
 TEST(DispatchOfKinds, PreparesAheadByWhatCommandsOfAKindTake) {
   Dispatch dispatch({.workers = {1, 1}, .commands_max = {}, .timeout_ms = {}});
   (void)dispatch.on(Begun{}, 0);
-  (void)dispatch.on(Prepared{.job = kFirst, .item = "a", .kind = kFast}, 10);
-  (void)dispatch.on(Prepared{.job = kSecond, .item = "b", .kind = kStrong}, 20);
+  (void)dispatch.on(Prepared{.job = kFirst, .item = "a", .kind = kFastKind}, 10);
+  (void)dispatch.on(Prepared{.job = kSecond, .item = "b", .kind = kStrongKind}, 20);
   (void)dispatch.on(CommandEnded{.job = kFirst, .exit_code = 0}, 60);
-  (void)dispatch.on(Prepared{.job = {3}, .item = "c", .kind = kFast}, 70);
-  (void)dispatch.on(Prepared{.job = {4}, .item = "d", .kind = kFast}, 80);
+  (void)dispatch.on(Prepared{.job = {3}, .item = "c", .kind = kFastKind}, 70);
+  (void)dispatch.on(Prepared{.job = {4}, .item = "d", .kind = kFastKind}, 80);
   const auto ended = dispatch.on(CommandEnded{.job = kSecond, .exit_code = 0}, 10'000);
-  EXPECT_EQ(only<Prepare>(ended).at(0).kinds, Kinds{kStrong});
-  const auto next = dispatch.on(Prepared{.job = {5}, .item = "e", .kind = kStrong}, 10'010);
+  EXPECT_EQ(only<Prepare>(ended).at(0).kinds, Kinds{kStrongKind});
+  const auto next = dispatch.on(Prepared{.job = {5}, .item = "e", .kind = kStrongKind}, 10'010);
   EXPECT_FALSE(has<Prepare>(next));
 }
 

@@ -127,6 +127,25 @@ TEST_F(CleanupRule, OfOneResourceKeepsTheReadersThatAreLive) {
   EXPECT_EQ(on("1"), (std::vector<Lease>{live}));
 }
 
+TEST_F(CleanupRule, LeavesWhatAnotherToolHoldsForWhoeverWantsIt) {
+  Claimant other_tool = kOne;
+  other_tool.session = {std::string(kAnotherTool) + "human:eve"};
+  ASSERT_TRUE(take(request(other_tool, {"1"}, 0)));
+  pass(policy_.stale_after_secs * 1000 + 1);
+  EXPECT_TRUE(ended_leases(board_, policy_, 0).empty());
+  EXPECT_TRUE(take(with(request(kTwo, {"1"}), Takeover::stale_too, "it is left")));
+}
+
+TEST_F(CleanupRule, EndsAllThatHasEndedOnTheLastResourceThatFits) {
+  for (std::size_t i = 0; i < kTransactionWritesMax - 1; ++i) taken(kOne, std::to_string(i), 60);
+  taken_shared(kOne, "z", 60);
+  taken_shared(kTwo, "z", 60);
+  pass(kMinute);
+  const Decision<std::vector<Ended>> decision = cleanup(board_, policy_, 0);
+  EXPECT_EQ(decision.changes.writes.size(), kTransactionWritesMax);
+  EXPECT_EQ(decision.reply.size(), kTransactionWritesMax + 1);
+}
+
 TEST_F(CleanupRule, DoesAsMuchAtOnceAsOneEntryHoldsAndTheRestNextTime) {
   for (std::size_t i = 0; i < kTransactionWritesMax + 10; ++i) taken(kOne, std::to_string(i), 60);
   pass(kMinute);
@@ -206,6 +225,32 @@ TEST_F(Absence, IsExplainedByExpiryAndByTransfer) {
       applied(transfer(board_, {.who = kOne, .lease = given.id, .to = kTwo, .new_id = {"L-new"}})));
   note();
   EXPECT_TRUE(contains(explain_absence(past_, kOne, given.id).message, "handed over to agent:two"));
+}
+
+TEST_F(Absence, IsExplainedToOthersByReleaseAndByLanding) {
+  const Lease released = taken(kOne, "1");
+  note();
+  ASSERT_TRUE(applied(release(board_, kOne, released.id)));
+  note();
+  EXPECT_TRUE(contains(explain_absence(past_, kTwo, released.id).message, "agent:one released it"));
+  const Lease landed = taken(kOne, "2");
+  note();
+  ASSERT_TRUE(applied(land(board_, kOne, landed.id,
+                           {.target = "main", .commit = "c0ffee", .work = "beef", .refs = {}})));
+  note();
+  EXPECT_TRUE(contains(explain_absence(past_, kOne, item("2")).message,
+                       "agent:one landed it: c0ffee on main from beef"));
+  EXPECT_EQ(explain_absence(past_, kOne, item("3")).kind, ErrorKind::not_found);
+}
+
+// As a dibs may have written it that says less.
+TEST_F(Absence, IsExplainedAlsoWhereItIsNotSaidByWhom) {
+  const Lease lease = taken(kOne, "1");
+  PastEvent past{.seq = 1, .unix_ms = 0, .event = events_.front()};
+  past.event.op = Op::transfer;
+  EXPECT_TRUE(contains(explain_absence({&past, 1}, kOne, lease.id).message, "to another agent"));
+  past.event.op = Op::force_evict;
+  EXPECT_TRUE(contains(explain_absence({&past, 1}, kOne, lease.id).message, "someone evicted it"));
 }
 
 TEST_F(Absence, OfWhatNeverWasIsNotFound) {

@@ -1,6 +1,7 @@
 #include "rules/item_merge.h"
 
 #include <algorithm>
+#include <cassert>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -91,7 +92,7 @@ struct Members {
 Members members_in(const std::string& text) {
   Members members;
   const Result<Json> json = parse_json("{" + text + "}");
-  if (!json) return members;  // nobody but item_from_json makes them, so they can be read
+  assert(json);  // nobody but item_from_json makes them, so they can be read
   for (const auto& [name, value] : json->items()) {
     members.names.push_back(name);
     members.values.emplace(name, value.dump());

@@ -96,6 +96,16 @@ TEST(ItemMerge, LetsAddedAndRemovedLabelsOfBothSurvive) {
   EXPECT_EQ(both.files, (Texts{"src/**", "o", "t"}));
 }
 
+TEST(ItemMerge, SaysOnceWhatAListSaidTwice) {
+  Item base = item_at(1);
+  base.labels = {"a", "a", "b"};
+  Item ours = base;
+  ours.labels.push_back("c");
+  Item theirs = base;
+  theirs.labels.push_back("d");
+  EXPECT_EQ(merged(base, ours, theirs).labels, (Texts{"a", "b", "c", "d"}));
+}
+
 TEST(ItemMerge, LeavesAListInTheOrderThatOneSideGaveIt) {
   Item base = item_at(1);
   base.labels = {"a", "b"};

@@ -38,6 +38,18 @@ TEST_F(LandRule, OfSeveralIsOneChangeToo) {
   EXPECT_EQ(events_[1].reason, "c2 on main from w2");
 }
 
+// On a full disk there is room for giving back alone.
+TEST_F(LandRule, TogetherWithAClaimIsNotOnlyGivingBack) {
+  const Lease one = taken(kOne, "1");
+  const Lease two = taken(kOne, "2");
+  Decision<Grants> claim_first = *acquire(board_, request(kTwo, {"3"}));
+  add_to(claim_first, *land(board_, kOne, one.id, landing()));
+  EXPECT_FALSE(claim_first.changes.gives_back);
+  Decision<Grants> claim_last = *land(board_, kOne, two.id, landing());
+  add_to(claim_last, *acquire(board_, request(kTwo, {"3"})));
+  EXPECT_FALSE(claim_last.changes.gives_back);
+}
+
 TEST_F(LandRule, GivesTheLeaseBackAndMovesTheRefsInOneChange) {
   const Lease lease = taken(kOne, "1");
   const Result<Decision<Grants>> decision = land(board_, kOne, lease.id, landing());

@@ -16,10 +16,14 @@ TEST(LeaseHistory, HasOneHolderAtATime) {
   const std::vector<PastEvent> history{past(Op::acquire, "item:a", "1", "agent:one"),
                                        past(Op::acquire, "item:b", "2", "agent:two"),
                                        past(Op::heartbeat, "item:a", "1", "agent:one"),
+                                       past(Op::downgrade, "item:a", "1", "agent:one"),
+                                       past(Op::upgrade, "item:a", "1", "agent:one"),
                                        past(Op::land, "item:b", "2", "agent:two"),
                                        past(Op::auto_evict, "item:a", "1", "agent:one"),
                                        past(Op::acquire, "item:a", "3", "agent:two"),
-                                       past(Op::release, "item:a", "3", "agent:two")};
+                                       past(Op::release, "item:a", "3", "agent:two"),
+                                       past(Op::acquire, "item:a", "4", "agent:one"),
+                                       past(Op::force_evict, "item:a", "4", "agent:one")};
   EXPECT_EQ(contradictions_in(history), std::vector<std::string>{});
 }
 

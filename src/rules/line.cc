@@ -276,7 +276,7 @@ Outlook outlook(const Board& board, const std::vector<Resource>& resources, cons
   Outlook seen;
   const auto lapses = [&](const Instant& when) {
     const std::int64_t ms = ms_until(when, board.now) + board.margin_ms;
-    if (ms > 0) seen.lapse_ms = std::min(seen.lapse_ms.value_or(ms), ms);
+    seen.lapse_ms = std::min(seen.lapse_ms.value_or(ms), ms);
   };
   for (const Resource& resource : resources) {
     const Key key = resource.key();

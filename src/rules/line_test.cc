@@ -266,6 +266,20 @@ TEST_F(Waiting, OfTwoReadersWhoUpgradeOneGivesWayAtOnce) {
   EXPECT_EQ(in_line("1"), (Ids{"up1"}));
 }
 
+TEST_F(Waiting, AnUpgradeThatIsToldToGiveWayDoes) {
+  const Lease two = taken_shared(kTwo, "1");
+  pass(kMinute);
+  const Lease one = taken_shared(kOne, "1");
+  WaitRequest first = waiting(kOne, {"1"}, "up1");
+  first.upgrades = one.id;
+  ASSERT_TRUE(join_line(first));
+  WaitRequest second = waiting(kTwo, {"1"}, "up2");
+  second.upgrades = two.id;
+  ASSERT_FALSE(join_line(second)->must_give_way);
+  EXPECT_EQ(kind(applied(upgrade(board_, kOne, one.id, policy_, {.id = WaitId{"up1"}}))),
+            ErrorKind::deadlock_victim);
+}
+
 // --- deadlocks ---
 
 TEST_F(Waiting, AWaitThatWouldCloseACircleDoesNotBegin) {
@@ -296,6 +310,22 @@ TEST_F(Waiting, WhoWaitsAlreadyMayBeTheOneToGiveWay) {
   EXPECT_TRUE(contains(told.error().message, "agent:two@wt:00000001 waits for item:1"))
       << told.error().message;
   EXPECT_TRUE(waits_on(board_, policy_).size() == 1U) << "who gives way waits no more";
+}
+
+TEST_F(Waiting, WhoWasToldOnceKeepsHearingWhyFirst) {
+  taken(kTwo, "2");
+  taken(kThree, "3");
+  pass(kMinute);
+  taken(kOne, "1");
+  stands(kOne, "2", "W1");
+  ASSERT_TRUE(join_line(waiting(kTwo, {"1"}, "W2")));
+  ASSERT_EQ(kind(take_as(kOne, {"2"}, "W1")), ErrorKind::deadlock_victim);
+  stands(kOne, "3", "W1-again");
+  ASSERT_TRUE(join_line(waiting(kThree, {"1"}, "W3")));
+  const Result<Grants> first = take_as(kOne, {"2"}, "W1");
+  ASSERT_EQ(kind(first), ErrorKind::deadlock_victim);
+  EXPECT_TRUE(contains(first.error().message, "waits for item:2")) << first.error().message;
+  EXPECT_EQ(kind(take_as(kOne, {"3"}, "W1-again")), ErrorKind::deadlock_victim);
 }
 
 TEST_F(Waiting, AndLosesWhatItHoldsIfThatIsAskedFor) {
