@@ -1,5 +1,6 @@
 """A bare repository that serves as the remote, and clones of it with dibs set up on it."""
 
+import json
 import subprocess
 
 from harness import DIBS, Repo, Scratch, check
@@ -50,6 +51,10 @@ class Remote(Scratch):
         where = {"refs": [f"refs/dibs/r/item_3a{resource}"], "branches": [f"refs/dibs/r/item_3a{resource}"],
                  "lock-branch": ["refs/heads/aitask-locks", "--", f"t{resource}_lock.yaml"]}[self.layout]
         return self.git("log", "--reverse", "--format=%B", *where, cwd=self.path)
+
+    def entries_of(self, resource):
+        """The same as parsed lines of a log."""
+        return [json.loads(line) for line in self.log_of(resource).splitlines() if line.startswith('{"schema_version"')]
 
     def race(self, resource):
         """All clones at once for one resource: the numbers of those that got it. All others must be told who did."""

@@ -1,4 +1,4 @@
-"""A wall clock that jumps by a day either way, and a worker that sleeps through its own lease."""
+"""A wall clock that jumps either way, by seconds or by years, and a worker that sleeps through its own lease."""
 
 import glob
 import json
@@ -8,10 +8,14 @@ import subprocess
 import time
 
 from injection import needs_strace
+from remote import Remote
 
-from harness import DIBS, Repo, Skip, case, check, check_chain, main, wait_until
+from harness import DIBS, Repo, Skip, add_case, case, check, check_chain, main, wait_until
 
-DAY_SECS = 86_400
+# What libfaketime is told, and how many seconds that is. Before 1970 and after 2038 there are other surprises than between.
+JUMPS = {"+1d": 86_400, "-1d": -86_400}
+FURTHER = {"+5": 5, "-5": -5, "+600": 600, "+700": 700, "-700": -700, "+2y": 2 * 31_536_000, "-2y": -2 * 31_536_000,
+           "+60y": 60 * 31_536_000, "-30y": -30 * 31_536_000}
 READ_CLOCKS = "import time; print(time.time(), time.clock_gettime(time.CLOCK_BOOTTIME))"
 
 
@@ -23,24 +27,25 @@ def library():
 
 
 def shifted(by):
-    """An environment in which the wall clock is off by `by` ("+1d"), and only that one."""
+    """An environment in which the wall clock is off by one of the jumps, and only that one."""
+    wanted = (JUMPS | FURTHER)[by]
     env = {"LD_PRELOAD": library(), "FAKETIME": by, "DONT_FAKE_MONOTONIC": "1", "FAKETIME_DONT_RESET": "1"}
     seen = subprocess.run(["python3", "-c", READ_CLOCKS], env=os.environ | env, capture_output=True, text=True,
                           check=True).stdout.split()
     wall, boot = map(float, seen)
-    check.true(abs(abs(wall - time.time()) - DAY_SECS) < 3600, f"the wall clock is not off by a day: {wall}")
-    if abs(boot - time.clock_gettime(time.CLOCK_BOOTTIME)) > 3600:
+    check.true(abs(wall - time.time() - wanted) < 3, f"the wall clock is not off by {by}: {wall}")
+    if abs(boot - time.clock_gettime(time.CLOCK_BOOTTIME)) > 3:
         raise Skip("this libfaketime shifts the boot-time clock too")
     return env
 
 
 def both_ways():
-    return [shifted("+1d"), shifted("-1d")]
+    return [shifted(by) for by in JUMPS]
 
 
 @case
 def a_jump_expires_nothing():
-    for jumped in both_ways():
+    for jumped in [*both_ways(), *map(shifted, FURTHER)]:
         with Repo() as repo:
             lease = repo.acquire("42")
             repo.acquire("43", "--ttl", "0", "--reason", "no limit")
@@ -60,7 +65,7 @@ def a_jump_expires_nothing():
 
 @case
 def a_jump_revives_nothing():
-    for jumped in both_ways():
+    for jumped in [*both_ways(), *map(shifted, FURTHER)]:
         with Repo() as repo:
             lease = repo.acquire("42", "--ttl", "1")
             wait_until(lambda: repo.holder("42") is None, "the lease to end")
@@ -209,6 +214,27 @@ def a_renewal_stopped_inside_the_lock_lets_nobody_in_early():
         check.equal(repo.holder("42"), "agent:two")
         check_chain(repo.log_bytes())
 
+
+def add_margin_case(layout):
+    """The clocks of two machines: of the ttl of 600 s and the margin of 30 s, one is 600 s ahead, and then 700."""
+    def a_clock_that_is_ahead():
+        within, beyond = shifted("+600"), shifted("+700")
+        with Remote(clones=2, layout=layout) as remote:
+            holder, taker = remote.clones
+            lease = holder.acquire("42", "--ttl", "600")
+            taker.refusal(3, "claim", "acquire", "42", agent="agent:two", env=within)
+            holder.reply("claim", "verify", "42", "--fence", str(lease["fence"]))
+            taken = taker.acquire("42", agent="agent:two", env=beyond)
+            check.true(taken["fence"] > lease["fence"])
+            holder.refusal(5, "claim", "verify", "42", "--fence", str(lease["fence"]))
+            holder.refusal(5, "claim", "renew", lease["lease_id"])
+
+    add_case(f"on {layout} a clock that is ahead by more than the margin takes a lease, and its holder can do no more",
+             a_clock_that_is_ahead)
+
+
+for each in ("refs", "branches", "lock-branch"):
+    add_margin_case(each)
 
 if __name__ == "__main__":
     main()

@@ -1,47 +1,18 @@
-"""EIO, ENOSPC and EINTR at every system call that can fail: success means it is done and flushed, a refusal means nothing happened."""
+"""EIO, ENOSPC and EINTR at every system call that can fail, writes that are cut short, and too few descriptors; soak/errno_test.py has
+the commands that are not here."""
 
 import injection  # noqa: F401  (puts the harness on the path)
+from failing_calls import add_failures, add_limits, outcome
 from kill_scenarios import SCENARIOS, check_aftermath, held
 
-from harness import add_case, case, check, main
-
-WRITING = {"write", "pwrite64", "fdatasync", "fsync", "openat", "ftruncate", "rename", "renameat", "renameat2", "flock",
-           "mkdir", "unlink", "fallocate"}
-READING = {"read", "pread64", "newfstatat", "statfs", "mmap", "fchmod", "chmod"}
-NOT_DIBS = {127}  # the loader could not read a library
-
-
-def outcome(reply):
-    """Whether the command says that it is done; None when it says that it cannot know."""
-    if reply.code == 0:
-        return True
-    return None if reply.code == 11 else False
-
-
-def fail_everywhere(scenario, calls, errors):
-    with scenario.stage() as (repo, bench):
-        before, log_before = held(repo), repo.log_bytes()
-        counts = bench.system_calls()
-        for call in sorted(calls & set(counts)):
-            # All of mmap but the last is the loader's, which would crash before dibs begins.
-            for k in range(counts[call] if call == "mmap" else 1, counts[call] + 1):
-                for error in errors:
-                    reply = bench.inject(f"{call}:error={error}:when={k}")
-                    try:
-                        check.true(reply.code == 0 or reply.code in NOT_DIBS or '"error"' in reply.err,
-                                   f"no error was given: {reply}")
-                        check_aftermath(scenario, repo, before, log_before, reply, outcome(reply))
-                    except AssertionError as wrong:
-                        raise AssertionError(f"{error} at {call} number {k} (exit {reply.code} {reply.err[:200]!r}): {wrong}") from None
-
+from harness import case, check, main
 
 CHOSEN = {"acquire", "the first acquire in a worktree", "acquire that writes the index", "renew", "release", "transfer"}
 for one in SCENARIOS:
     if one.name in CHOSEN:
-        add_case(f"{one.name}: EIO, ENOSPC, EINTR at every call that changes something",
-                 lambda scenario=one: fail_everywhere(scenario, WRITING, ("EIO", "ENOSPC", "EINTR")))
-        add_case(f"{one.name}: EIO at every call that looks",
-                 lambda scenario=one: fail_everywhere(scenario, READING, ("EIO",)))
+        add_failures(one)
+    if one.name in CHOSEN - {"acquire that writes the index"}:
+        add_limits(one)
 
 
 @case

@@ -44,8 +44,15 @@ def _of_one_resource(resource, grants):
             taken = grant.answered
         if grant.release_answered < grant.answered:
             found.append(f"{resource}: fence {grant.fence} was released before it was granted")
-        free_from, before = min(max(taken, grant.release_asked), max(taken, grant.ends)), grant
+        free_from, before = max(taken, _earliest_end(grant)), grant
     return found
+
+
+def _earliest_end(grant):
+    """A release that was acknowledged found the lease alive: it had not ended by itself."""
+    if grant.release_answered < math.inf:
+        return grant.release_asked
+    return min(grant.release_asked, grant.ends)
 
 
 def disagreements(grants, log):

@@ -2,6 +2,7 @@
 
 import collections
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -51,6 +52,14 @@ class Bench:
         """The command, with each of `faults` as in `write:error=EIO:when=2`."""
         self.restore()
         return self._strace(["-o", "/dev/null", *[f"--inject={fault}" for fault in faults]])
+
+    def limited(self, limit, most):
+        """The command with no more than so much of a resource; writing more is an error then, and no signal."""
+        self.restore()
+        done = subprocess.run([DIBS, *self.words, "--json"], cwd=self.repo.root, env=self.repo.environment(self.agent),
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=HANG_SECS, restore_signals=False,
+                              preexec_fn=lambda: resource.setrlimit(limit, (most, most)))
+        return Reply(self.words, done.returncode, done.stdout.decode(), done.stderr.decode("utf-8", "replace"))
 
     def _strace(self, options):
         done = subprocess.run(["strace", "-f", "-qq", *options, DIBS, *self.words, "--json"], cwd=self.repo.root,

@@ -92,7 +92,7 @@ def a_lock_of_another_git_stays_and_is_named():
     with Site() as repo:
         tip = repo.git("rev-parse", "refs/dibs/items", cwd=repo.root).strip()
         follows = repo.git("commit-tree", f"{tip}^{{tree}}", "-p", tip, "-m", "by hand", cwd=repo.root).strip()
-        for text in ("", f"{tip}\n", f"{follows}\n", "0" * 40 + "\n", "no commit\n"):
+        for text in (f"{follows}\n", f"{tip}\n", "0" * 40 + "\n", "no commit\n"):
             repo.lock.write_text(text)
             error = repo.refusal(CONTENDED, "item", "add", "second")
             check.contains(error["message"], f"{repo.lock} exists")

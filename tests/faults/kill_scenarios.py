@@ -38,7 +38,7 @@ def check_aftermath(scenario, repo, before, log_before, reply, done):
     now = held(repo)
     check.equal(now.get("item:other"), before["item:other"], "what a bystander holds")
     ack = acknowledged(reply)
-    if ack and done:
+    if ack and done and ack.get("resource") == "item:42" and ("fence" in ack or ack.get("released")):
         seen = now.get("item:42")
         wanted = ack.get("lease_id") if not ack.get("released") else None
         check.equal(seen and seen["lease_id"], wanted, "the acknowledged lease")
@@ -114,6 +114,22 @@ def take_42(repo):
     repo.acquire("42")
 
 
+def share_42(repo):
+    repo.acquire("42", "--shared")
+
+
+def judge_stays(before, now, done):
+    """The lease stays what it is, whatever else happens."""
+    check.equal(now and now["lease_id"], before and before["lease_id"], "the lease")
+
+
+def judge_mode(mode):
+    def judge(before, now, done):
+        wanted = {True: {mode}, False: {before["mode"]}, None: {mode, before["mode"]}}[done]
+        check.true(now["agent_id"] == "agent:one" and now["mode"] in wanted, f"on the board: {now}")
+    return judge
+
+
 def nothing(repo):
     pass
 
@@ -166,4 +182,15 @@ SCENARIOS = [
     Scenario("renew", ["claim", "renew", "42"], take_42, judge_renew),
     Scenario("release", ["claim", "release", "42"], take_42, judge_release),
     Scenario("transfer", ["claim", "transfer", "42", "--to", "agent:two"], take_42, judge_transfer, again=(0, 5)),
+]
+# What is too long for every change: soak has them.
+MORE = [
+    Scenario("downgrade", ["claim", "downgrade", "42"], take_42, judge_mode("shared")),
+    Scenario("upgrade", ["claim", "upgrade", "42"], share_42, judge_mode("exclusive")),
+    Scenario("heartbeat", ["claim", "heartbeat"], take_42, judge_stays),
+    Scenario("force-evict", ["claim", "force-evict", "42", "--reason", "x"], take_42, judge_release, again=(0, 4)),
+    Scenario("recover", ["recover"], take_42, judge_stays),
+    Scenario("config set", ["config", "set", "worktree.mode", "auto"], take_42, judge_stays),
+    Scenario("cleanup", ["claim", "cleanup"], take_42, judge_stays),
+    Scenario("worktree init", ["worktree", "init"], forget_identity, judge_stays),
 ]

@@ -4,7 +4,7 @@ The next command needs no repair, and `done` again ends where it would have ende
   alone      dibs is killed; the git that it had started runs to its end
   together   dibs and everything that it had started
   git        the git that moves the target is killed, and dibs has to find out how far it got; the lock that it leaves is cleared by the
-             next command. Only one that is still empty stays, because it may be anybody's: it is named
+             next command. Only one that is still empty may stay, because it may be anybody's: it is named
 """
 
 import collections
@@ -71,9 +71,7 @@ class Stage:
         self.tree, self.words = Path(made["path"]), ["done", "42", "--json"]
         self.base = site.target()
         self.log = site.log_bytes()
-        self._kept = site.dir / "kept"
-        for path in self._places():
-            shutil.copytree(path, self._kept / path.name, symlinks=True)
+        self.keep()
         self.before = site.state(self.tree)
         return self
 
@@ -82,6 +80,12 @@ class Stage:
 
     def _places(self):
         return [self.site.root, self.tree.parent]
+
+    def keep(self):
+        """Restored is what there is now."""
+        self._kept = self.site.dir / "kept"
+        for path in self._places():
+            shutil.copytree(path, self._kept / path.name, symlinks=True)
 
     def restore(self):
         for path in self._places():

@@ -1,7 +1,7 @@
 // A simulation that finds nothing proves nothing unless it finds what is there: every planted bug
 // is found. The table in docs/guarantees.md is what this prints:
 //
-//   DIBS_SIM_TABLE=1 build/dev/sim_tests --gtest_filter=PlantedBugs.EachIsFound
+//   DIBS_SIM_TABLE=1 build/test/sim_tests --gtest_filter=PlantedBugs.EachIsFound
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 

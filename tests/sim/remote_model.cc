@@ -15,8 +15,6 @@ ProgramEnd complained(int exit_code, std::string err) {
   return {.exit_code = exit_code, .out = {}, .err = std::move(err)};
 }
 
-const char* const kUnreachable = "fatal: Could not read from remote repository.\n";
-
 }  // namespace
 
 bool GitModel::Words::has(std::string_view option) const {
@@ -114,9 +112,9 @@ ProgramEnd GitModel::for_each_ref(const Words& words) {
 ProgramEnd GitModel::fetch(const Words& words) {
   using Mishap = Connection::Mishap;
   if (!connection_.goes_on() || remote_.gone || connection_.mishap() == Mishap::no_answer)
-    return complained(128, kUnreachable);
+    return complained(128, std::string(kUnreachable));
   const std::map<std::string, std::string> advertised = remote_.refs;
-  if (!connection_.goes_on()) return complained(128, kUnreachable);
+  if (!connection_.goes_on()) return complained(128, std::string(kUnreachable));
   const std::map<std::string, std::string> before = own_refs(words.git_dir);
   for (std::size_t i = 1; i < words.others.size(); ++i) {
     // "+NAME*:NAME*"

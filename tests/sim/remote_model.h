@@ -20,6 +20,8 @@
 
 namespace dibs::sim {
 
+inline constexpr std::string_view kUnreachable = "fatal: Could not read from remote repository.\n";
+
 struct RemoteModel {
   struct Commit {
     std::vector<std::string> parents;

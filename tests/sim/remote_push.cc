@@ -11,7 +11,6 @@ namespace dibs::sim {
 
 namespace {
 
-constexpr std::string_view kUnreachable = "fatal: Could not read from remote repository.\n";
 constexpr std::string_view kHungUp = "fatal: the remote end hung up unexpectedly\n";
 
 ProgramEnd complained(std::string_view err) {

@@ -1,6 +1,6 @@
 // Simulated worlds keep every promise, seed after seed, and a seed is a world for ever.
 //
-//   DIBS_SIM_SEED=17 DIBS_SIM_GROUND=local build/dev/sim_tests --gtest_filter=Simulation.OneSeed
+//   DIBS_SIM_SEED=17 DIBS_SIM_GROUND=local build/test/sim_tests --gtest_filter=Simulation.OneSeed
 #include "simulation.h"
 
 #include <fmt/core.h>
@@ -18,7 +18,7 @@ int number_from(const char* variable, int otherwise) {
 
 std::string how_to_repeat(const Plan& plan) {
   return fmt::format(
-      "DIBS_SIM_SEED={} DIBS_SIM_GROUND={} build/dev/sim_tests --gtest_filter=Simulation.OneSeed",
+      "DIBS_SIM_SEED={} DIBS_SIM_GROUND={} build/test/sim_tests --gtest_filter=Simulation.OneSeed",
       plan.seed, name_of(plan.ground));
 }
 

@@ -6,17 +6,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "faults"))
 
 from injection import Bench, needs_strace  # noqa: E402
-from kill_scenarios import Scenario, forget_identity, grow_segment, held, judge_acquire, kill_everywhere, take_42  # noqa: E402
+from kill_scenarios import MORE, Scenario, grow_segment, held, judge_acquire, kill_everywhere  # noqa: E402
 
 from harness import Repo, add_case, check, main  # noqa: E402
-
-
-def unchanged(before, now, done):
-    check.true(now is None or now["agent_id"] == "agent:one", f"on the board: {now}")
-
-
-def share_42(repo):
-    repo.acquire("42", "--shared")
 
 
 ROTATION = Scenario("acquire that closes a segment", ["claim", "acquire", "42"], grow_segment, judge_acquire,
@@ -39,15 +31,6 @@ def kill_rotation():
                 repo.healthy()
 
 
-MORE = [Scenario("downgrade", ["claim", "downgrade", "42"], take_42, unchanged),
-        Scenario("upgrade", ["claim", "upgrade", "42"], share_42, unchanged),
-        Scenario("heartbeat", ["claim", "heartbeat"], take_42, unchanged),
-        Scenario("force-evict", ["claim", "force-evict", "42", "--reason", "x"], take_42, unchanged, again=(0, 4)),
-        Scenario("recover", ["recover"], take_42, unchanged), Scenario("config set",
-                                                                       ["config", "set", "worktree.mode", "auto"],
-                                                                       take_42, unchanged),
-        Scenario("cleanup", ["claim", "cleanup"], take_42, unchanged),
-        Scenario("worktree init", ["worktree", "init"], forget_identity, unchanged)]
 for one in MORE:
     add_case(f"killed at every system call of {one.name}", lambda scenario=one: kill_everywhere(scenario))
 add_case("killed at every system call of an acquire that closes a segment", kill_rotation)

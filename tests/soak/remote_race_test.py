@@ -41,6 +41,17 @@ def one_winner_a_round(layout):
         race_and_release(remote, ROUNDS)
 
 
+def one_winner_a_round_from_commits_that_follow_each_other(layout):
+    """A branch that is pushed as a lock would move forward over its holder here, and git would call that a success."""
+    with Remote(clones=CLONES, layout=layout) as remote:
+        for step in (1, 2):
+            remote.git("commit", "-q", "--allow-empty", "-m", f"step {step}", cwd=remote.dir / "seed")
+            remote.git("push", "-q", remote.path, "main", cwd=remote.dir / "seed")
+            for clone in (clone for n, clone in enumerate(remote.clones) if n % 3 >= step):
+                remote.git("pull", "-q", cwd=clone.root)
+        race_and_release(remote, ROUNDS)
+
+
 def one_winner_a_round_while_the_remote_is_packed(layout):
     with Remote(clones=CLONES, layout=layout) as remote:
         over = threading.Event()
@@ -61,7 +72,8 @@ def one_winner_a_round_while_the_remote_is_packed(layout):
 
 
 for name in LAYOUTS:
-    for function in (one_winner_a_round, one_winner_a_round_while_the_remote_is_packed):
+    for function in (one_winner_a_round, one_winner_a_round_from_commits_that_follow_each_other,
+                     one_winner_a_round_while_the_remote_is_packed):
         add_case(f"{function.__name__.replace('_', ' ')} on {name}", partial(function, name))
 
 

@@ -9,7 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-PROGRAM = Path(os.environ.get("DIBS_TOOLS", "build/dev/tools")).parent / "sim_tests"
+PROGRAM = Path(os.environ.get("DIBS_TOOLS", "build/test/tools")).parent / "sim_tests"
 SEEDS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
 # Of a hundred seeds; a world on a git remote takes five times as long as one in memory.
 SHARES = {"Memory": 30, "Local": 40, "Git": 30}
