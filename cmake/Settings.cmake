@@ -48,6 +48,9 @@ if(DIBS_SANITIZE)
     # Address sanitizing stops at a null pointer anyway; leaving these two out nearly halves the compile time.
     target_compile_options(dibs_settings INTERFACE -fno-sanitize=null,alignment)
   endif()
+elseif(DIBS_COVERAGE)
+  target_compile_options(dibs_settings INTERFACE -w -fprofile-instr-generate -fcoverage-mapping)
+  target_link_options(dibs_settings INTERFACE -fprofile-instr-generate)
 else()
   set(warnings -Werror -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
     -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align -Wcast-qual -Wformat=2 -Wimplicit-fallthrough
@@ -56,6 +59,9 @@ else()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     list(APPEND warnings -Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wsuggest-override
       -Wno-restrict)  # g++ 12 sees an overlap in every `"text" + std::string` (GCC bug 105329)
+  endif()
+  if(CMAKE_UNITY_BUILD)
+    list(APPEND warnings -Wno-subobject-linkage)  # g++ takes the files that are compiled as one for headers
   endif()
   target_compile_options(dibs_settings INTERFACE "$<$<COMPILE_LANGUAGE:CXX>:${warnings}>")
 endif()
