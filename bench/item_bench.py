@@ -104,7 +104,7 @@ class ItemBench:
                 f"from refs/dibs/items^0\nM 100644 inline {n % 256:02x}/new-{n}.json\ndata {len(item)}\n{item}\ndone\n")
         words = "--priority 1 --label auth --label ui --files 'src/m1/**' --estimate 30 --type bug"
         ours = f"exec {self.dibs} item add 'Work on part {{n}}' {words} -C {path}"
-        theirs = f"exec git -C {plain} -c core.fsync=all fast-import --quiet --done < {self.scratch}/import-{{n}}"
+        theirs = f"exec git -C {plain} fast-import --quiet --done < {self.scratch}/import-{{n}}"
         self.watch.next_run = 1
         adds, imports = self.watch.alternate(self.scratch, rounds, [["/bin/sh", "-c", ours], ["/bin/sh", "-c", theirs]])
         return [time_row("item_add", "item add", adds, "git fast-import", imports, 1.5)]

@@ -38,16 +38,13 @@ std::optional<Error> lock_in_the_way(const ProgramEnd& end) {
                .fields = {}};
 }
 
-Done clear_empty_lock(FileSystem& files, const GitProgram& git, const std::string& path) {
-  const auto empty_lock = [&] {
-    const Result<std::optional<FileStatus>> status = files.status(path);
-    return status && status->has_value() && (*status)->size == 0 ? *status : std::nullopt;
-  };
-  const std::optional<FileStatus> before = empty_lock();
+Done clear_left_lock(FileSystem& files, const GitProgram& git, const std::string& path) {
+  const auto status = [&] { return files.status(path).value_or(std::nullopt); };
+  const std::optional<FileStatus> before = status();
   if (!before || !git.outlast_others()) return {};
-  const std::optional<FileStatus> after = empty_lock();
-  const bool same =
-      after && after->inode == before->inode && after->modified_unix_ms == before->modified_unix_ms;
+  const std::optional<FileStatus> after = status();
+  const bool same = after && after->inode == before->inode && after->size == before->size &&
+                    after->modified_unix_ms == before->modified_unix_ms;
   return same ? files.remove(path) : Done{};
 }
 
@@ -132,7 +129,7 @@ Done GitLocalRefs::clear_lock(const RefMove& move) {
   if (!text) return fail(text.error());
   if (!text->has_value()) return {};
   if (trim(**text) == move.to) return files_.remove(path);
-  return clear_empty_lock(files_, git_, path);
+  return (*text)->empty() ? clear_left_lock(files_, git_, path) : Done{};
 }
 
 }  // namespace dibs

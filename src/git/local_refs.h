@@ -17,11 +17,11 @@ namespace dibs {
 // Which, only a person can tell. Nothing when it failed for another reason.
 [[nodiscard]] std::optional<Error> lock_in_the_way(const ProgramEnd& end);
 
-// Removes the lock of a ref when it is empty and nobody's: git makes it so, and a power cut makes
-// it so again when it was not flushed. It may be that of a git that began a moment ago, so it goes
-// only if it outlasts every git that was running when it was seen.
-[[nodiscard]] Done clear_empty_lock(FileSystem& files, const GitProgram& git,
-                                    const std::string& path);
+// Removes the lock of a ref when it is nobody's, as a power cut leaves it. It may be that of a git
+// that began a moment ago, so it goes only if it outlasts every git that was running when it was
+// seen.
+[[nodiscard]] Done clear_left_lock(FileSystem& files, const GitProgram& git,
+                                   const std::string& path);
 
 // A ref that git has moved, in its place on the disk. It may be in no file of its own, or gone with
 // its folder: git has flushed that.

@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "base/text.h"
 #include "git/loose_object.h"
 #include "git/tree_object.h"
 
@@ -14,14 +13,6 @@ namespace {
 
 constexpr unsigned kObjectMode = 0444;
 constexpr unsigned kPermissions = 0777;
-constexpr std::size_t kSha256Hex = 64;
-
-std::string raw_bytes(std::string_view hex) {
-  std::string raw;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
-    raw += static_cast<char>(hex_digit(hex[i]) * 16 + hex_digit(hex[i + 1]));
-  return raw;
-}
 
 /// All objects of one commit, before anything is written.
 struct Objects {
@@ -40,12 +31,15 @@ struct Unnamed {
   std::string path;
 };
 
-// Nothing when it is there already.
+// Nothing when it is there already; whoever made it may have left it to the disk's own time.
 Result<std::optional<Unnamed>> written(FileSystem& files, const std::string& objects, unsigned mode,
                                        const LooseObject& object) {
   const std::string path = objects + "/" + object.path();
-  const Result<std::optional<FileStatus>> there = files.status(path);
-  if (there && there->has_value()) return std::nullopt;
+  if (const Result<std::unique_ptr<File>> there = files.open(path, Open::read);
+      there && *there != nullptr) {
+    if (Done synced = (*there)->sync(); !synced) return fail(synced.error());
+    return std::nullopt;
+  }
   const std::string folder = path.substr(0, path.rfind('/'));
   if (Done made = files.make_directory(folder, mode); !made) return fail(made.error());
   const std::string temporary = folder + "/tmp_obj_dibs" + object.name.substr(2);
@@ -75,42 +69,46 @@ Done put_objects(FileSystem& files, const std::string& objects, unsigned mode,
   return {};
 }
 
-// Changes by folder: each replaces a file that is there.
+// Empty when there is none yet; nothing when there is one that is not known.
+std::optional<std::string> folder_in(const KnownTrees& trees, const std::string& name,
+                                     std::size_t object_bytes) {
+  if (const auto known = trees.folders.find(name); known != trees.folders.end())
+    return known->second;
+  const TreeSearch search = find_entry(trees.root, name, object_bytes);
+  return search.entry || !search.is_whole ? std::nullopt : std::optional<std::string>("");
+}
+
+// The root's name, once the folders have their files and the root its folders.
 std::optional<std::string> changed_root(const BranchFiles::NewCommit& commit,
                                         const KnownTrees& trees, ObjectFormat format,
                                         Objects& objects) {
-  std::map<std::string, std::string> folders = trees.folders;
-  std::string root = trees.root;
+  std::map<std::string, std::string> changed;  // folders
   for (const FileChange& change : commit.changes) {
     const std::size_t slash = change.path.find('/');
-    if (!change.text || slash == std::string::npos) return std::nullopt;
-    const auto folder = folders.find(change.path.substr(0, slash));
-    if (folder == folders.end()) return std::nullopt;
-    const std::string blob = objects.add(format, "blob", *change.text);
-    auto tree = with_entry(folder->second, change.path.substr(slash + 1), blob);
-    if (!tree) return std::nullopt;
-    folder->second = *std::move(tree);
-    const std::string name = objects.add(format, "tree", folder->second);
-    auto above = with_entry(root, folder->first, name);
-    if (!above) return std::nullopt;
-    root = *std::move(above);
+    if (!change.text || slash == std::string::npos ||
+        change.path.find('/', slash + 1) != std::string::npos)
+      return std::nullopt;
+    const std::string folder = change.path.substr(0, slash);
+    const std::optional<std::string> before = folder_in(trees, folder, commit.parent.size() / 2);
+    if (!before) return std::nullopt;
+    std::string& tree = changed.try_emplace(folder, *before).first->second;
+    auto with_file = with_entry(tree, {.mode = change.mode,
+                                       .name = std::string_view(change.path).substr(slash + 1),
+                                       .object_hex = objects.add(format, "blob", *change.text)});
+    if (!with_file) return std::nullopt;
+    tree = *std::move(with_file);
+  }
+  std::string root = trees.root;
+  for (const auto& [folder, tree] : changed) {
+    auto with_folder = with_entry(
+        root, {.mode = kTreeMode, .name = folder, .object_hex = objects.add(format, "tree", tree)});
+    if (!with_folder) return std::nullopt;
+    root = *std::move(with_folder);
   }
   return objects.add(format, "tree", root);
 }
 
 }  // namespace
-
-std::optional<std::string> with_entry(std::string_view tree, std::string_view name,
-                                      std::string_view object_hex) {
-  std::string_view rest = tree;
-  while (const std::optional<TreeEntry> entry = next_entry(rest, object_hex.size() / 2)) {
-    if (entry->name != name) continue;
-    std::string changed(tree);
-    const auto at = static_cast<std::size_t>(entry->object.data() - tree.data());
-    return changed.replace(at, entry->object.size(), raw_bytes(object_hex));
-  }
-  return std::nullopt;
-}
 
 Result<std::optional<std::string>> write_loose_commit(FileSystem& files,
                                                       const std::string& common_dir,
@@ -121,8 +119,7 @@ Result<std::optional<std::string>> write_loose_commit(FileSystem& files,
   const std::string folder = common_dir + "/objects";
   const Result<std::optional<FileStatus>> status = files.status(folder);
   if (!simple || !status || !status->has_value()) return std::nullopt;
-  const ObjectFormat format =
-      commit.parent.size() == kSha256Hex ? ObjectFormat::sha256 : ObjectFormat::sha1;
+  const ObjectFormat format = format_of(commit.parent);
   Objects objects;
   const std::optional<std::string> tree = changed_root(commit, trees, format, objects);
   if (!tree) return std::nullopt;

@@ -12,20 +12,16 @@
 
 namespace dibs {
 
-/// Trees of one commit, as git keeps them: "MODE NAME\0HASH", one entry after the other.
+/// Trees of one commit, as git keeps them (git/tree_object).
 struct KnownTrees {
   std::string root;
   std::map<std::string, std::string> folders;  // by name; not below each other
 };
 
-// On disk when it answers with the commit. Nothing where git should do it: files that are new or
-// go, deeper ones, merges, moves.
+// On disk when it answers with the commit. Nothing where git should do it: files that go, are in no
+// folder, in deeper ones or in those that are not known; merges; moves.
 [[nodiscard]] Result<std::optional<std::string>> write_loose_commit(
     FileSystem& files, const std::string& common_dir, const BranchFiles::NewCommit& commit,
     const KnownTrees& trees);
-
-// The tree with another object for one of its entries; nothing when it has no such entry.
-[[nodiscard]] std::optional<std::string> with_entry(std::string_view tree, std::string_view name,
-                                                    std::string_view object_hex);
 
 }  // namespace dibs

@@ -9,8 +9,6 @@
 namespace dibs {
 namespace {
 
-using namespace std::string_literals;
-
 /// A repository whose first commit has some files in folders.
 class LooseCommits : public testing::Test {
  protected:
@@ -61,7 +59,11 @@ class LooseCommits : public testing::Test {
 TEST_F(LooseCommits, AreTheCommitsThatGitWouldHaveMade) {
   for (const auto& changes : {std::vector<FileChange>{{.path = "aa/two", .text = "after\n"}},
                               {{.path = "aa/two", .text = ""}, {.path = "ab/one", .text = "x"}},
-                              {{.path = "aa/one", .text = "1"}, {.path = "aa/two", .text = "2"}}}) {
+                              {{.path = "aa/one", .text = "1"}, {.path = "aa/two", .text = "2"}},
+                              {{.path = "aa/new", .text = "3"}, {.path = "ab/one", .text = "4"}},
+                              {{.path = "aa/a", .text = "5"}, {.path = "aa/z", .text = "6"}},
+                              {{.path = "ac/one", .text = "7"}, {.path = "ac/a", .text = "8"}},
+                              {{.path = "a/one", .text = "9"}}}) {
     const auto ours = write(changing(changes));
     ASSERT_TRUE(ours && ours->has_value());
     const Result<std::string> gits = branch().write(changing(changes));
@@ -79,23 +81,25 @@ TEST_F(LooseCommits, CanBeReadByGit) {
   EXPECT_EQ(ask({"rev-parse", **made + "^"}), parent_);
 }
 
-TEST_F(LooseCommits, LeaveToGitWhatIsNew) {
-  const auto made = write(changing({{.path = "aa/new", .text = "new\n"}}));
-  ASSERT_TRUE(made);
-  EXPECT_FALSE(made->has_value());
-  EXPECT_FALSE(write(changing({{.path = "ac/one", .text = "new\n"}}))->has_value());
-  EXPECT_FALSE(write(changing({{.path = "top", .text = "new\n"}}))->has_value());
-  EXPECT_FALSE(write(changing({{.path = "aa/one", .text = std::nullopt}}))->has_value());
+TEST_F(LooseCommits, LeaveTheRestToGit) {
+  for (const FileChange& change :
+       {FileChange{.path = "top", .text = "in no folder\n"},
+        FileChange{.path = "aa/one", .text = std::nullopt},
+        FileChange{.path = "aa/one/deeper", .text = "too deep\n"},
+        FileChange{.path = "top/one", .text = "a file is no folder\n"}}) {
+    const auto made = write(changing({change}));
+    ASSERT_TRUE(made);
+    EXPECT_FALSE(made->has_value()) << change.path;
+  }
 }
 
-TEST(WithEntry, ChangesThatEntryAlone) {
-  const std::string tree = "100644 a\0"s + std::string(20, '\1') + "100644 ab\0"s +
-                           "100644 a\0 xxxxxxxxxxx"s.substr(0, 20);
-  const std::string changed = with_entry(tree, "ab", std::string(40, 'f')).value_or("");
-  EXPECT_EQ(changed.substr(0, tree.size() - 20), tree.substr(0, tree.size() - 20));
-  EXPECT_EQ(changed.substr(tree.size() - 20), std::string(20, '\xff'));
-  EXPECT_FALSE(with_entry(tree, "b", std::string(40, 'f')));
-  EXPECT_FALSE(with_entry(tree.substr(0, tree.size() - 1), "ab", std::string(40, 'f')));
+TEST_F(LooseCommits, LeaveAFolderAloneThatIsThereAndNotKnown) {
+  KnownTrees some = trees();
+  some.folders.erase("ab");
+  const auto made = write_loose_commit(files_, repo_ + "/.git",
+                                       changing({{.path = "ab/new", .text = "new\n"}}), some);
+  ASSERT_TRUE(made);
+  EXPECT_FALSE(made->has_value());
 }
 
 }  // namespace

@@ -2,12 +2,16 @@
 // Written by us where starting git for it would cost a tenth of a claim.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace dibs {
 
 enum class ObjectFormat { sha1, sha256 };
+
+// By the length of an object's name in hex.
+[[nodiscard]] ObjectFormat format_of(std::string_view name);
 
 struct LooseObject {
   std::string name;   // in hex
@@ -16,8 +20,13 @@ struct LooseObject {
   [[nodiscard]] std::string path() const { return name.substr(0, 2) + "/" + name.substr(2); }
 };
 
-// `type` is "commit" or "tree".
+// `type` is "commit", "tree" or "blob".
 [[nodiscard]] LooseObject loose_object(ObjectFormat format, std::string_view type,
                                        std::string_view content);
+
+// The content of an object that is wrapped as above; nothing when it is of another type, was
+// compressed, or is not what its name says.
+[[nodiscard]] std::optional<std::string> unwrapped(std::string_view bytes, std::string_view type,
+                                                   std::string_view name);
 
 }  // namespace dibs

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "git/ref_file_move.h"
 
 namespace dibs {
 
@@ -43,39 +44,42 @@ Result<std::optional<std::string>> ItemsTurn::put(const BranchFiles::NewCommit& 
 Result<LocalRefs::End> ItemsTurn::move(const std::string& from, const std::string& to,
                                        const std::string& reason) const {
   if (Done noted = write_down(to); !noted) return fail(noted.error());
-  return GitLocalRefs(*files_, *git_, place_.common_dir)
-      .move({{.name = kItemsRef, .from = from, .to = to}}, reason, lock_.get());
+  const RefMove move{.name = kItemsRef, .from = from, .to = to};
+  if (place_.file_mode == kPrivateFile) {  // where others of a group write too, git knows the modes
+    const RefFilePlace place{.common_dir = place_.common_dir,
+                             .prepared = place_.directory + "/items.next"};
+    Result<std::optional<LocalRefs::End>> end = move_ref_file(*files_, place, move);
+    if (!end) return fail(end.error());
+    if (end->has_value()) return **std::move(end);
+  }
+  return GitLocalRefs(*files_, *git_, place_.common_dir).move({move}, reason, lock_.get());
 }
 
-// Flushed: a power cut may leave git's lock, and then this has to be there too. Half of it matches
-// nothing.
+// Not flushed: what a power cut leaves is not known by it, and outlasts every git.
 Done ItemsTurn::write_down(const std::string& what) const {
   const Result<std::unique_ptr<File>> note =
       files_->open(note_path(), Open::create_append, place_.file_mode);
   if (!note) return fail(note.error());
   if (Done emptied = (*note)->truncate(0); !emptied) return emptied;
-  if (Done said = (*note)->append(what); !said) return said;
-  return (*note)->sync();
+  return (*note)->append(what);
 }
 
-// Before git renames the lock to the ref it writes into it what the ref is to be. If that is what
-// the turn before this one was about to do, its git made it, and is dead. Any other commit is not
-// ours.
+// Before the lock becomes the ref there stands in it what the ref is to be. If that is what the
+// turn before this one was about to do, whoever made it is dead. Any other may be a living git's.
 Done ItemsTurn::clear_dead_lock() const {
   const std::string path = fmt::format("{}/{}.lock", place_.common_dir, kItemsRef);
   const Result<std::optional<std::string>> text = files_->read_file(path, kRefLockBytesMax);
   if (!text) return fail(text.error());
-  const std::string commit(text->has_value() ? trim(**text) : std::string_view());
-  if (commit.empty()) return clear_empty_lock(*files_, *git_, path);
-  const Result<bool> ours = was_written_down(commit);
+  if (!text->has_value()) return {};
+  const Result<bool> ours = was_written_down(std::string(trim(**text)));
   if (!ours) return fail(ours.error());
-  return *ours ? files_->remove(path) : Done{};
+  return *ours ? files_->remove(path) : clear_left_lock(*files_, *git_, path);
 }
 
 Result<bool> ItemsTurn::was_written_down(const std::string& commit) const {
   const Result<std::optional<std::string>> note = files_->read_file(note_path(), kNoteBytesMax);
   if (!note) return fail(note.error());
-  if (!note->has_value() || (*note)->empty()) return false;
+  if (commit.empty() || !note->has_value() || (*note)->empty()) return false;
   if (**note == commit) return true;
   const Result<ProgramEnd> end = git_->run(
       {.git_dir = place_.common_dir, .arguments = {"cat-file", "commit", commit}, .input = {}});

@@ -12,7 +12,7 @@ namespace dibs {
 
 namespace {
 constexpr std::size_t kMessageFields = 4;
-constexpr std::size_t kTreesMax = 32;  // items: as many as land together
+constexpr std::size_t kFew = 32;  // items: as many as land together
 }  // namespace
 
 Result<ItemList> NativeItems::read_all() {
@@ -47,15 +47,8 @@ Result<std::vector<StoredItem>> NativeItems::read(const std::vector<ItemId>& ids
   if (!commit) return fail(commit.error());
   std::vector<std::string> paths;
   for (const ItemId& id : ids) paths.push_back(item_path(id));
-  // Of few items the trees above them, too: whoever changes one makes new ones.
-  std::vector<std::string> asked = paths;
-  if (paths.size() <= kTreesMax) {
-    for (const std::string& path : paths) asked.push_back(path.substr(0, path.find('/')));
-    asked.emplace_back();
-  }
-  const Result<std::map<std::string, BranchFiles::Found>> files = branch_.read_at(*commit, asked);
+  const Result<std::map<std::string, BranchFiles::Found>> files = look_at(*commit, paths);
   if (!files) return fail(files.error());
-  remember(*commit, *files);
   std::vector<StoredItem> items;
   for (const std::string& path : paths) {
     const auto found = files->find(path);
@@ -70,6 +63,21 @@ Result<std::vector<StoredItem>> NativeItems::read(const std::vector<ItemId>& ids
   return items;
 }
 
+// Of few items the trees above them, too: whoever changes one makes new ones.
+Result<std::map<std::string, BranchFiles::Found>> NativeItems::look_at(
+    const std::string& commit, const std::vector<std::string>& paths) {
+  std::vector<std::string> asked = paths;
+  if (paths.size() <= kFew) {
+    for (const std::string& path : paths) asked.push_back(path.substr(0, path.find('/')));
+    asked.emplace_back();
+  }
+  using Files = std::map<std::string, BranchFiles::Found>;
+  std::optional<Files> stored = objects_.read_at(commit, asked);
+  Result<Files> files = stored ? *std::move(stored) : branch_.read_at(commit, asked);
+  if (files) remember(commit, *files);
+  return files;
+}
+
 // What is expected is compared at the commit that the new one follows; the ref's own
 // compare-and-swap says that nothing came between.
 Result<bool> NativeItems::is_as_expected(const Batch& batch, const std::string& commit) {
@@ -78,11 +86,11 @@ Result<bool> NativeItems::is_as_expected(const Batch& batch, const std::string& 
   for (const Change& change : batch.changes) {
     if (change.expected) paths.push_back(item_path(change.item.id));
   }
-  if (commit != seen_at_ ||
-      !std::ranges::all_of(paths, [&](const std::string& path) { return seen_.contains(path); })) {
-    const Result<std::map<std::string, BranchFiles::Found>> files = branch_.read_at(commit, paths);
-    if (!files) return fail(files.error());
-    remember(commit, *files);
+  const auto is_seen = [&](const std::string& path) {
+    return commit == seen_at_ && seen_.contains(path);
+  };
+  if (!std::ranges::all_of(paths, is_seen)) {
+    if (const auto files = look_at(commit, paths); !files) return fail(files.error());
   }
   return std::ranges::all_of(batch.changes, [&](const Change& change) {
     const auto found = seen_.find(item_path(change.item.id));
@@ -153,15 +161,38 @@ Result<std::optional<ItemSource::Prepared>> NativeItems::prepare(const Batch& ba
   return Prepared{.ref = kItemsRef, .from = *parent, .to = *std::move(made), .turn = turn->lock()};
 }
 
-// A landing does this, and waits for it; where others of a group write too, git knows the modes.
-Result<std::string> NativeItems::written(const BranchFiles::NewCommit& commit) {
-  if (commit.parent == seen_at_ && place_.file_mode == kPrivateFile) {
-    Result<std::optional<std::string>> made =
-        write_loose_commit(files_, place_.common_dir, commit, trees_);
-    if (!made) return fail(made.error());
-    if (made->has_value()) return **std::move(made);
+// Nothing where git should do it: many items, the first ones, or where others of a group write too
+// and git knows the modes.
+Result<std::optional<std::string>> NativeItems::written_here(const BranchFiles::NewCommit& commit) {
+  if (commit.parent.empty() || commit.changes.size() > kFew || place_.file_mode != kPrivateFile)
+    return std::nullopt;
+  if (commit.parent != seen_at_ || trees_.root.empty()) {
+    std::vector<std::string> paths;
+    for (const FileChange& change : commit.changes) paths.push_back(change.path);
+    if (const auto files = look_at(commit.parent, paths); !files) return fail(files.error());
   }
-  return branch_.write(commit);
+  return write_loose_commit(files_, place_.common_dir, commit, trees_);
+}
+
+Result<std::string> NativeItems::written(const BranchFiles::NewCommit& commit) {
+  Result<std::optional<std::string>> made = written_here(commit);
+  if (!made) return fail(made.error());
+  return made->has_value() ? **std::move(made) : branch_.write(commit);
+}
+
+// Nothing when the ref is not where it was any more.
+Result<std::optional<std::string>> NativeItems::put(const ItemsTurn& turn,
+                                                    const BranchFiles::NewCommit& commit) {
+  Result<std::optional<std::string>> made = written_here(commit);
+  if (!made) return made;
+  if (!made->has_value()) return turn.put(commit);
+  const Result<LocalRefs::End> end = turn.move(commit.parent, **made, "dibs: items");
+  if (!end) return fail(end.error());
+  using Kind = LocalRefs::End::Kind;
+  if (end->kind == Kind::unknown)
+    return fail(ErrorKind::unreachable, fmt::format("{} may have moved: {}", kItemsRef, end->why),
+                "see whether it did: dibs item list");
+  return end->kind == Kind::moved ? made : std::nullopt;
 }
 
 void NativeItems::moved(const Prepared& prepared, const Batch& batch) {
@@ -175,7 +206,7 @@ Result<bool> NativeItems::write(const Batch& batch) {
   if (!parent) return fail(parent.error());
   Result<bool> expected = is_as_expected(batch, *parent);
   if (!expected || !*expected) return expected;
-  const Result<std::optional<std::string>> made = turn->put(commit_of(batch, *parent));
+  const Result<std::optional<std::string>> made = put(*turn, commit_of(batch, *parent));
   if (!made) return fail(made.error());
   if (!made->has_value()) return false;
   note(*parent, **made, batch);

@@ -11,6 +11,7 @@
 #include "git/git_program.h"
 #include "git/loose_commit.h"
 #include "git/ref_files.h"
+#include "git/stored_objects.h"
 #include "items/catalog_cache.h"
 #include "items/item_source.h"
 #include "items/items_turn.h"
@@ -26,6 +27,7 @@ class NativeItems final : public ItemSource {
         place_(std::move(place)),
         refs_(files, place_.common_dir),
         branch_(git, place_.common_dir),
+        objects_(files, place_.common_dir),
         cache_(files, git, place_) {}
 
   [[nodiscard]] Result<ItemList> read_all() override;
@@ -44,7 +46,13 @@ class NativeItems final : public ItemSource {
   void note(const std::string& from, const std::string& to, const Batch& batch);
   [[nodiscard]] Result<bool> is_as_expected(const Batch& batch, const std::string& commit);
   [[nodiscard]] Result<bool> are_new(const Batch& batch, const std::string& commit);
+  [[nodiscard]] Result<std::map<std::string, BranchFiles::Found>> look_at(
+      const std::string& commit, const std::vector<std::string>& paths);
+  [[nodiscard]] Result<std::optional<std::string>> written_here(
+      const BranchFiles::NewCommit& commit);
   [[nodiscard]] Result<std::string> written(const BranchFiles::NewCommit& commit);
+  [[nodiscard]] Result<std::optional<std::string>> put(const ItemsTurn& turn,
+                                                       const BranchFiles::NewCommit& commit);
   void remember(const std::string& commit, const std::map<std::string, BranchFiles::Found>& files);
   [[nodiscard]] static BranchFiles::NewCommit commit_of(const Batch& batch,
                                                         const std::string& parent);
@@ -54,6 +62,7 @@ class NativeItems final : public ItemSource {
   CatalogCache::Place place_;
   RefFiles refs_;
   BranchFiles branch_;
+  StoredObjects objects_;
   CatalogCache cache_;
   std::string seen_at_;                      // the commit that was read last,
   std::map<std::string, std::string> seen_;  // what was there, by path,

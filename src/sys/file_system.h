@@ -103,6 +103,9 @@ class FileSystem {
   [[nodiscard]] virtual Done replace_file(const std::string& path, std::string_view contents,
                                           unsigned mode = kPrivateFile) = 0;
   [[nodiscard]] virtual Done rename(const std::string& from, const std::string& to) = 0;
+  // The same if nothing is at `to`; false when something is, which stays. An error also where the
+  // file system cannot do that.
+  [[nodiscard]] virtual Result<bool> rename_new(const std::string& from, const std::string& to) = 0;
   [[nodiscard]] virtual Done remove(const std::string& path) = 0;  // fine when it is not there
   [[nodiscard]] virtual Done sync_directory(const std::string& path) = 0;
   // Fine when it is there already; sets exactly `mode`, whatever the umask, when it makes it.

@@ -16,6 +16,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -298,6 +299,12 @@ Done PosixFileSystem::replace_file(const std::string& path, std::string_view con
     return renamed;
   }
   return sync_directory(directory_of(path));
+}
+
+Result<bool> PosixFileSystem::rename_new(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+  if (errno == EEXIST) return false;
+  return failed("rename to", to, errno);
 }
 
 Done PosixFileSystem::rename(const std::string& from, const std::string& to) {

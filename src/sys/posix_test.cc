@@ -93,6 +93,16 @@ TEST_F(PosixFiles, ReplaceWholeFilesAndLeaveNothingBehind) {
   EXPECT_FALSE(files_.replace_file(temp_ / "none/f", "x", kPrivateFile));
 }
 
+TEST_F(PosixFiles, RenameOverNothingThatIsThere) {
+  write_bytes(temp_ / "a", "a");
+  write_bytes(temp_ / "b", "b");
+  EXPECT_FALSE(*files_.rename_new(temp_ / "a", temp_ / "b"));
+  EXPECT_EQ(read_bytes(temp_ / "b"), "b");
+  EXPECT_TRUE(*files_.rename_new(temp_ / "a", temp_ / "c"));
+  EXPECT_EQ(read_bytes(temp_ / "c"), "a");
+  EXPECT_FALSE(files_.rename_new(temp_ / "a", temp_ / "d")) << "there is no a any more";
+}
+
 TEST_F(PosixFiles, HaveTheModeThatWasAskedForWhateverTheUmask) {
   const mode_t before = ::umask(0077);
   (void)opened("shared", Open::create_append, 0660);

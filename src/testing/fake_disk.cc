@@ -256,6 +256,14 @@ Done FakeDisk::rename_locked(const std::string& from, const std::string& to) {
   return {};
 }
 
+Result<bool> FakeDisk::rename_new(const std::string& from, const std::string& to) {
+  const std::lock_guard lock(mutex_);
+  if (dark_) return broken("no power");
+  if (find(to)) return false;
+  if (Done renamed = rename_locked(from, to); !renamed) return fail(renamed.error());
+  return true;
+}
+
 Done FakeDisk::rename(const std::string& from, const std::string& to) {
   const std::lock_guard lock(mutex_);
   if (dark_) return broken("no power");

@@ -63,6 +63,11 @@ Done HookedFiles::rename(const std::string& from, const std::string& to) {
   return files_.rename(from, to);
 }
 
+Result<bool> HookedFiles::rename_new(const std::string& from, const std::string& to) {
+  if (Done may = call(from); !may) return fail(may.error());
+  return files_.rename_new(from, to);
+}
+
 Done HookedFiles::remove(const std::string& path) {
   if (Done may = call(path); !may) return may;
   return files_.remove(path);

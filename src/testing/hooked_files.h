@@ -34,6 +34,7 @@ class HookedFiles final : public FileSystem {
   [[nodiscard]] Done replace_file(const std::string& path, std::string_view contents,
                                   unsigned mode) override;
   [[nodiscard]] Done rename(const std::string& from, const std::string& to) override;
+  [[nodiscard]] Result<bool> rename_new(const std::string& from, const std::string& to) override;
   [[nodiscard]] Done remove(const std::string& path) override;
   [[nodiscard]] Done sync_directory(const std::string& path) override;
   [[nodiscard]] Done make_directory(const std::string& path, unsigned mode) override;

@@ -1,4 +1,5 @@
-"""The git that moves refs/dibs/items killed, with dibs or without: the next change goes on, and one that is alive is left alone."""
+"""Whoever moves refs/dibs/items killed: dibs itself, or for many items its git, with dibs or without. The next change goes on, and a git that is
+alive is left alone."""
 
 import os
 import signal
@@ -14,8 +15,14 @@ from item_clones import Clones, add, items_of  # noqa: E402
 
 CONTENDED = 12
 SLOW_SECS = 3
+MANY = 40
 KILL_AT_RENAME = "-e inject=rename:signal=KILL -P {lock}"
 SLOW_RENAME = f"-e inject=rename:delay_enter={SLOW_SECS * 1_000_000} -P {{lock}}"
+
+
+def killed_at_rename(lock):
+    """What dibs is run under to be killed when the lock is about to become the ref."""
+    return ["strace", "-f", "-qq", "-o", "/dev/null", *KILL_AT_RENAME.format(lock=lock).split()]
 
 
 class Site(Repo):
@@ -28,6 +35,8 @@ class Site(Repo):
         self.folder = self.dir / "bad"
         self.folder.mkdir()
         self.lock = self.root / ".git/refs/dibs/items.lock"
+        self.many = self.dir / "many"  # so many that git writes them
+        self.many.write_text("".join(f'{{"title":"many {n}"}}\n' for n in range(MANY)))
 
     def bad_git(self, options, dibs_too=False, command="fast-import"):
         """The environment in which that command of git is traced with these options."""
@@ -62,7 +71,7 @@ def the_lock_of_a_killed_git_is_cleared_by_the_next_change():
     for dibs_too in (False, True):
         for change in (("item", "add", "third"), ("item", "close", None), ("done", None)):
             with Site() as repo:
-                killed = repo.run("item", "add", "second", env=repo.bad_git(KILL_AT_RENAME, dibs_too))
+                killed = repo.run("item", "add", "--batch", repo.many, env=repo.bad_git(KILL_AT_RENAME, dibs_too))
                 check.true(killed.code != 0, str(killed))
                 check.true(repo.lock.stat().st_size > 0, "git left its lock")
                 if change[0] == "done":
@@ -72,6 +81,18 @@ def the_lock_of_a_killed_git_is_cleared_by_the_next_change():
                 check.true(not repo.lock.exists(), "the lock is still there")
                 check.equal(repo.titles(), ["first", "third"] if change[1] == "add" else ["first"])
                 repo.git("fsck", "--strict", cwd=repo.root)
+
+
+@case
+def the_lock_of_a_killed_dibs_is_cleared_by_the_next_change():
+    with Site() as repo:
+        killed = repo.run("item", "add", "second", prefix=killed_at_rename(repo.lock))
+        check.true(killed.code != 0, str(killed))
+        check.true(repo.lock.stat().st_size > 0, "dibs left its lock")
+        repo.reply("item", "add", "third")
+        check.true(not repo.lock.exists(), "the lock is still there")
+        check.equal(repo.titles(), ["first", "third"])
+        repo.git("fsck", "--strict", cwd=repo.root)
 
 
 @case
@@ -88,11 +109,12 @@ def a_landing_that_was_killed_does_not_keep_the_items_locked():
 
 
 @case
-def a_lock_of_another_git_stays_and_is_named():
+def a_lock_that_may_be_a_living_gits_stays_and_is_named():
     with Site() as repo:
+        repo.spawn("git", "cat-file", "--batch", stdin=subprocess.PIPE)
         tip = repo.git("rev-parse", "refs/dibs/items", cwd=repo.root).strip()
         follows = repo.git("commit-tree", f"{tip}^{{tree}}", "-p", tip, "-m", "by hand", cwd=repo.root).strip()
-        for text in (f"{follows}\n", f"{tip}\n", "0" * 40 + "\n", "no commit\n"):
+        for text in (f"{follows}\n", "no commit\n", ""):
             repo.lock.write_text(text)
             error = repo.refusal(CONTENDED, "item", "add", "second")
             check.contains(error["message"], f"{repo.lock} exists")
@@ -107,18 +129,19 @@ def a_git_that_goes_on_alone_is_waited_for():
     """dibs is killed while its git is about to move the items. The next change finds the lock, and must not take it for a dead one."""
     with Site() as repo:
         env = repo.bad_git(SLOW_RENAME)
-        adding = repo.spawn(DIBS, "item", "add", "second", env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        adding = repo.spawn(DIBS, "item", "add", "--batch", repo.many, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         wait_until(lambda: repo.lock.exists() and repo.lock.stat().st_size > 0, "git is about to move the items")
         os.kill(int((repo.folder / "dibs").read_text()), signal.SIGKILL)
         adding.wait()
         repo.reply("item", "add", "third")
-        check.equal(repo.titles(), ["first", "second", "third"])
+        check.equal(repo.titles(), sorted(["first", "third", *(f"many {n}" for n in range(MANY))]))
 
 
 @case
-def a_sync_goes_on_after_the_git_that_moved_the_items_was_killed():
+def a_sync_goes_on_after_whoever_moved_the_items_was_killed():
+    """Without items of its own a clone moves to what it fetched, which dibs does itself; otherwise git makes the merge."""
     needs_strace()
-    for own_change, command in ((False, "update-ref"), (True, "fast-import")):
+    for own_change in (False, True):
         with Clones(clones=2) as remote:
             one, two = remote.clones
             add(one, "first")
@@ -129,18 +152,8 @@ def a_sync_goes_on_after_the_git_that_moved_the_items_was_killed():
             if own_change:
                 add(two, "third")
             lock = two.root / ".git/refs/dibs/items.lock"
-            folder = remote.dir / "bad"
-            folder.mkdir()
-            path = remote.env["PATH"]
-            (folder / "git").write_text(f"""#!/bin/sh
-                case " $* " in *" {command} "*)
-                  PATH={path} exec strace -f -qq -o /dev/null {KILL_AT_RENAME.format(lock=lock)} git "$@";;
-                esac
-                PATH={path} exec git "$@"
-                """)
-            (folder / "git").chmod(0o755)
-            two.run("item", "sync", env={"PATH": f"{folder}:{path}"})
-            check.true(lock.exists() and lock.stat().st_size > 0, "git left its lock")
+            two.run("item", "sync", prefix=killed_at_rename(lock))
+            check.true(lock.exists() and lock.stat().st_size > 0, "the lock was left")
             two.reply("item", "sync")
             check.true(not lock.exists(), "the lock is still there")
             remote.sync_twice()

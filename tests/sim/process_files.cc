@@ -130,6 +130,11 @@ Done ProcessFiles::replace_file(const std::string& path, std::string_view conten
   return sync_directory(directory_of(path));
 }
 
+Result<bool> ProcessFiles::rename_new(const std::string& from, const std::string& to) {
+  if (!step_of_change()) return dead();
+  return process_.host().disk().rename_new(from, to);
+}
+
 Done ProcessFiles::rename(const std::string& from, const std::string& to) {
   return step_of_change() ? process_.host().disk().rename(from, to) : dead();
 }
