@@ -1,6 +1,7 @@
 #include "schedule.h"
 
 #include <fmt/core.h>
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
@@ -16,7 +17,9 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 }  // namespace
 
 struct Schedule::Fiber {
-  ucontext_t context{};
+  ucontext_t context{};  // where it begins
+  jmp_buf left{};        // where it passed the turn
+  bool begun = false;
   std::unique_ptr<char[]> stack;
   std::function<void()> body;
   const std::function<bool()>* until = nullptr;
@@ -57,22 +60,29 @@ void Schedule::start(std::function<void()> body) {
   fibers_.push_back(std::move(fiber));
 }
 
+// A context is only what a fiber begins with: changing to one makes a system call for a signal
+// mask that nobody here has, and a jump makes none.
 void Schedule::resume(Fiber& fiber) {
   g_entered = this;
   current_ = &fiber;
-  swapcontext(&scheduler_->context, &fiber.context);
+  if (_setjmp(scheduler_->left) == 0) {
+    if (fiber.begun) _longjmp(fiber.left, 1);
+    fiber.begun = true;
+    setcontext(&fiber.context);
+  }
   current_ = nullptr;
 }
 
-void Schedule::yield() { swapcontext(&current_->context, &scheduler_->context); }
+void Schedule::yield() {
+  if (_setjmp(current_->left) == 0) _longjmp(scheduler_->left, 1);
+}
 
-std::vector<Schedule::Fiber*> Schedule::ready() {
-  std::vector<Fiber*> found;
+void Schedule::find_ready() {
+  ready_.clear();
   for (const std::unique_ptr<Fiber>& fiber : fibers_) {
     if (fiber->wakes_ms <= now_ms_ || (fiber->until != nullptr && (*fiber->until)()))
-      found.push_back(fiber.get());
+      ready_.push_back(fiber.get());
   }
-  return found;
 }
 
 bool Schedule::skip_to_the_next_wake_up() {
@@ -87,9 +97,10 @@ bool Schedule::run() {
   for (std::int64_t turn = 0; turn < kTurnsMax; ++turn) {
     std::erase_if(fibers_, [](const auto& fiber) { return fiber->ended; });
     if (fibers_.empty()) return true;
-    const std::vector<Fiber*> able = ready();
-    if (!able.empty()) {
-      resume(*able[static_cast<std::size_t>(dice_.below(static_cast<std::int64_t>(able.size())))]);
+    find_ready();
+    if (!ready_.empty()) {
+      const std::int64_t next = dice_.below(static_cast<std::int64_t>(ready_.size()));
+      resume(*ready_[static_cast<std::size_t>(next)]);
     } else if (!skip_to_the_next_wake_up()) {
       return false;
     }

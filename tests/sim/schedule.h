@@ -50,12 +50,13 @@ class Schedule {
   static void enter();
   void resume(Fiber& fiber);
   void yield();
-  [[nodiscard]] std::vector<Fiber*> ready();
+  void find_ready();
   [[nodiscard]] bool skip_to_the_next_wake_up();
 
   Dice dice_;
   std::int64_t now_ms_ = 0;
   std::vector<std::unique_ptr<Fiber>> fibers_;
+  std::vector<Fiber*> ready_;  // who could go on in this turn
   Fiber* current_ = nullptr;
   std::unique_ptr<Fiber> scheduler_;
   std::uint64_t hash_ = 0xcbf29ce484222325U;
