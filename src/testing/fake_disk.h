@@ -19,6 +19,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sys/file_system.h"
@@ -92,7 +93,7 @@ class FakeDisk final : public FileSystem {
   enum class Fault { none, fails, power };
 
   [[nodiscard]] Fault next_fault();
-  [[nodiscard]] NodePtr find(const std::string& path);
+  [[nodiscard]] NodePtr find(std::string_view path);
   [[nodiscard]] Result<Entry> place_of(const std::string& path);
   [[nodiscard]] NodePtr new_node(FileKind kind, unsigned mode);
   void enter(Change change);
