@@ -183,7 +183,7 @@ std::string one_member_a_line(std::string_view object) {
 }
 
 namespace {
-const Json* member(const Json& object, const char* name) {
+const Json* member(const Json& object, std::string_view name) {
   if (!object.is_object()) return nullptr;
   // Not object.find(), which makes a std::string of every name it is asked for.
   for (const auto& [key, value] : object.get_ref<const Json::object_t&>()) {
