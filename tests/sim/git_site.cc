@@ -45,6 +45,7 @@ class GitGround final : public Site {
  private:
   friend class Clone;
   friend class Wire;
+  [[nodiscard]] Result<LogLine> line_of_commit(const std::string& commit);
   void moved(const std::vector<RefMove>& moves);
 
   Witness& witness_;
@@ -201,19 +202,26 @@ void GitGround::tidy(Process& process) {
   if (clone.open()) (void)clone.tidy();
 }
 
+Result<LogLine> GitGround::line_of_commit(const std::string& commit) {
+  std::string_view text = remote_.commits[commit].message;
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  return parse_line(text);
+}
+
 // Of a change, what its refs that moved say.
 void GitGround::moved(const std::vector<RefMove>& moves) {
   catch_up(witness_);
   begun_[moves.front().to] = witness_.chronicle().size();
   under_way_.insert(witness_.chronicle().size());
+  std::map<std::string, Result<LogLine>> said;  // by commit: the refs of one change have one
   std::map<std::string, LogLine> changes;
   for (const RefMove& move : moves) {
     if (const auto landing = landings_.find(move.to); landing != landings_.end())
       witness_.landed(landing->second);
     if (!move.name.starts_with(kPrefix + "r/") || move.to.empty()) continue;
-    std::string text = remote_.commits[move.to].message;
-    while (text.ends_with('\n')) text.pop_back();
-    const Result<LogLine> line = parse_line(text);
+    auto found = said.find(move.to);
+    if (found == said.end()) found = said.emplace(move.to, line_of_commit(move.to)).first;
+    const Result<LogLine>& line = found->second;
     if (!line) {
       witness_.accuse("I13", "a ref says what nobody understands");
       continue;

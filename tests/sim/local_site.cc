@@ -108,7 +108,11 @@ void LocalGround::catch_up(Witness& witness) {
   if (now == looked_at_) return;
   looked_at_ = now;
   std::string log = whole_log();
-  const auto same = static_cast<std::size_t>(std::ranges::mismatch(log_, log).in1 - log_.begin());
+  // Nearly always it only grew, and that is told without looking for where it did not.
+  const std::size_t same =
+      log.starts_with(log_)
+          ? log_.size()
+          : static_cast<std::size_t>(std::ranges::mismatch(log_, log).in1 - log_.begin());
   const auto kept = std::ranges::find_if(
       positions_, [&](const LogPosition& position) { return position.offset > same; });
   if (kept != positions_.end()) {

@@ -60,22 +60,21 @@ ProgramEnd GitModel::init(const Words& words) {
   return said("");
 }
 
-std::map<std::string, std::string> GitModel::own_refs(const std::string& git_dir) {
+std::map<std::string, std::string> GitModel::own_refs(const std::string& git_dir,
+                                                      std::vector<std::string> paths) {
   std::map<std::string, std::string> found;
-  std::vector<std::string> folders{"refs"};
-  while (!folders.empty()) {
-    const std::string folder = folders.back();
-    folders.pop_back();
-    const Result<std::vector<std::string>> names = disk_.list(git_dir + "/" + folder);
-    for (const std::string& name : names.value_or(std::vector<std::string>{})) {
-      const std::string path = folder + "/" + name;
-      const Result<std::optional<FileStatus>> status = disk_.status(git_dir + "/" + path);
-      if (!status || !*status) continue;
-      if ((*status)->kind == FileKind::directory)
-        folders.push_back(path);
-      else
-        found[path] = std::string(trim(disk_.contents(git_dir + "/" + path).value_or("")));
+  while (!paths.empty()) {
+    const std::string path = std::move(paths.back());
+    paths.pop_back();
+    const std::string place = git_dir + "/" + path;
+    const Result<std::optional<FileStatus>> status = disk_.status(place);
+    if (!status || !*status) continue;
+    if ((*status)->kind != FileKind::directory) {
+      found[path] = std::string(trim(disk_.contents(place).value_or("")));
+      continue;
     }
+    for (const std::string& name : disk_.list(place).value_or(std::vector<std::string>{}))
+      paths.push_back(path + "/" + name);
   }
   return found;
 }
@@ -93,13 +92,12 @@ void GitModel::put_ref(const std::string& git_dir, const std::string& ref,
 
 ProgramEnd GitModel::for_each_ref(const Words& words) {
   const bool with_text = words.options.front().find("contents") != std::string::npos;
+  std::vector<std::string> wanted = words.others;
+  for (std::string& path : wanted) {
+    if (path.ends_with('/')) path.pop_back();
+  }
   std::string out;
-  for (const auto& [ref, commit] : own_refs(words.git_dir)) {
-    const bool wanted = std::ranges::any_of(words.others, [&](const std::string& pattern) {
-      const std::string folder = pattern.ends_with('/') ? pattern : pattern + "/";
-      return ref == pattern || ref.starts_with(folder);
-    });
-    if (!wanted) continue;
+  for (const auto& [ref, commit] : own_refs(words.git_dir, std::move(wanted))) {
     out += ref;
     out += with_text ? '\0' : ' ';
     out += commit;
@@ -115,12 +113,14 @@ ProgramEnd GitModel::fetch(const Words& words) {
     return complained(128, std::string(kUnreachable));
   const std::map<std::string, std::string> advertised = remote_.refs;
   if (!connection_.goes_on()) return complained(128, std::string(kUnreachable));
-  const std::map<std::string, std::string> before = own_refs(words.git_dir);
+  const std::map<std::string, std::string> before = own_refs(words.git_dir, {"refs"});
   for (std::size_t i = 1; i < words.others.size(); ++i) {
     // "+NAME*:NAME*"
     const std::string prefix = words.others[i].substr(1, words.others[i].find('*') - 1);
     for (const auto& [ref, commit] : advertised) {
-      if (ref.starts_with(prefix)) put_ref(words.git_dir, ref, commit);
+      const auto own = before.find(ref);
+      const bool is_news = own == before.end() || own->second != commit;
+      if (is_news && ref.starts_with(prefix)) put_ref(words.git_dir, ref, commit);
     }
     for (const auto& [ref, commit] : before) {
       if (words.has("--prune") && ref.starts_with(prefix) && !advertised.contains(ref))
@@ -145,7 +145,7 @@ ProgramEnd GitModel::log(const Words& words) {
     if (option.starts_with("--glob=")) prefix = option.substr(7, option.size() - 8);
   }
   std::vector<std::string> left;
-  for (const auto& [ref, commit] : own_refs(words.git_dir)) {
+  for (const auto& [ref, commit] : own_refs(words.git_dir, {"refs"})) {
     if (ref.starts_with(prefix)) left.push_back(commit);
   }
   std::set<std::string> seen;

@@ -81,8 +81,9 @@ class GitModel final : public Programs {
   [[nodiscard]] ProgramEnd log(const Words& words);
   [[nodiscard]] ProgramEnd show_commit(const Words& words);
 
-  // The refs of the repository that git runs in.
-  [[nodiscard]] std::map<std::string, std::string> own_refs(const std::string& git_dir);
+  // Of the repository that git runs in: the refs at these paths, and all in folders that are there.
+  [[nodiscard]] std::map<std::string, std::string> own_refs(const std::string& git_dir,
+                                                            std::vector<std::string> paths);
   void put_ref(const std::string& git_dir, const std::string& ref, const std::string& commit);
   [[nodiscard]] bool take_in_object(const std::string& commit, const ProgramCall& call,
                                     const Words& words);
