@@ -11,7 +11,7 @@ from pathlib import Path
 
 PROGRAM = Path(os.environ.get("DIBS_TOOLS", "build/test/tools")).parent / "sim_tests"
 SEEDS = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-# Of a hundred seeds; a world on a git remote takes five times as long as one in memory.
+# Of a hundred seeds; a world on a git remote takes three times as long as one in memory.
 SHARES = {"Memory": 30, "Local": 40, "Git": 30}
 FIRST = 100_001  # `./dev test` has those before
 AT_ONCE = 2_000
