@@ -4,9 +4,11 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
+#include <thread>
 
 #include "sys/processes.h"
 
@@ -159,6 +161,25 @@ TEST(Children, HearWhatAPersonAsksFor) {
   ASSERT_EQ(news.size(), 2U);
   EXPECT_EQ(std::get<AskedBySignal>(news[0]), AskedBySignal::to_end);
   EXPECT_EQ(std::get<AskedBySignal>(news[1]), AskedBySignal::to_end_now);
+}
+
+// A terminal signals all of our group, and a child is part of it until it has left.
+TEST(Children, HearNothingOfWhatIsTypedAtOurTerminal) {
+  constexpr int kChildren = 200;
+  ::setpgid(0, 0);  // whoever started us is not to be interrupted
+  Result<Children> children = Children::make();
+  ASSERT_TRUE(children);
+  std::atomic<bool> over = false;
+  std::thread terminal([&] {
+    while (!over) ::kill(0, SIGINT);
+  });
+  for (int i = 0; i < kChildren && !testing::Test::HasFailure(); ++i) {
+    const ChildId id = start_shell(*children, "exit 0");
+    EXPECT_EQ(end_of(*children, id).exit_code, 0);
+  }
+  over = true;
+  terminal.join();
+  (void)children->wait(0);  // what was typed last would be for us when they go
 }
 
 TEST(Processes, AreEndedByWhatStandsInTheirEnvironment) {

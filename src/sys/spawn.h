@@ -29,7 +29,7 @@ struct Spawn {
   int kept_open = -1;  // a descriptor of ours that it has too; -1: none
   enum class Leads {
     session,  // of its own, so that nothing it starts can ask our terminal for anything
-    group,    // of its own, in our session
+    group,    // of its own, in our session; what is typed at our terminal is not for it
   };
   Leads leads = Leads::session;
   std::vector<int> heard = {};  // signals that it must not ignore, even if we do

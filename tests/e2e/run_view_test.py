@@ -25,9 +25,8 @@ def shown_at(columns, rows):
         with screen_of(site, columns, rows, "--workers", 3, script=script) as screen:
             for worker in (1, 2, 3):
                 screen.wait_for(rf"^ +{worker}  item-\d.* s +lease .*the last")
-            lines = screen.lines()
-            check.true(all(len(line) <= columns for line in lines), f"too wide: {lines}")
-            check.equal(sum("the last" in line for line in lines), 3, "one line a worker")
+            wait_until(lambda: sum("the last" in line for line in screen.lines()) == 3, "one line a worker")
+            check.true(all(len(line) <= columns for line in screen.lines()), f"too wide: {screen.lines()}")
             screen.wait_for(r"0 landed, 0 failed, 0 parked")
             (site.dir / "go").touch()
             screen.wait_for(r"^5 landed, 0 failed")

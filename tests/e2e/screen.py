@@ -8,7 +8,7 @@ import re
 import shlex
 import subprocess
 
-from harness import check, needs, wait_until
+from harness import HANG_SECS, check, needs, wait_until
 
 
 class Screen:
@@ -39,8 +39,11 @@ class Screen:
     def shows(self, pattern):
         return any(re.search(pattern, line) for line in self.lines())
 
-    def wait_for(self, pattern, timeout=20.0):
-        wait_until(lambda: self.shows(pattern), f"{pattern!r} in {self.lines()}", timeout)
+    def wait_for(self, pattern, timeout=HANG_SECS):
+        try:
+            wait_until(lambda: self.shows(pattern), f"{pattern!r}", timeout)
+        except AssertionError as error:
+            raise AssertionError(f"{error} in {self.lines()}") from None
 
     def type(self, *keys):
         self.tmux("send-keys", *keys)
