@@ -71,7 +71,9 @@ Result<bool> Commits::all_reachable(const std::vector<std::string>& commits,
   arguments.insert(arguments.end(), asked.begin(), asked.end());
   arguments.emplace_back("--not");
   arguments.insert(arguments.end(), staying.begin(), staying.end());
-  const Result<std::string> left = git_.output_of(call(arguments), ErrorKind::internal);
+  GitProgram::Call listing = call(arguments);
+  listing.environment = {kRefsMayGo};  // what is behind those counts as unreachable, and is kept
+  const Result<std::string> left = git_.output_of(listing, ErrorKind::internal);
   if (!left) return fail(left.error());
   return left->empty();
 }

@@ -14,6 +14,10 @@
 
 namespace dibs {
 
+// For a call that goes through refs while others may delete some: a name with nothing behind it is
+// passed over, where git would take it for damage and end.
+inline constexpr const char* kRefsMayGo = "GIT_REF_PARANOIA=0";
+
 class GitProgram {
  public:
   using Environment = std::function<std::vector<std::string>()>;

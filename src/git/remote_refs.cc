@@ -476,8 +476,9 @@ Result<PushEnd> RemoteRefs::rehearse() {
 }
 
 Result<std::vector<std::string>> RemoteRefs::messages() {
-  const Result<std::string> out = git_.output_of(
-      call({"log", "--format=%B%x00", "--glob=" + place_.prefix + "*"}), ErrorKind::internal);
+  GitProgram::Call listing = call({"log", "--format=%B%x00", "--glob=" + place_.prefix + "*"});
+  listing.environment = {kRefsMayGo};
+  const Result<std::string> out = git_.output_of(listing, ErrorKind::internal);
   if (!out) return fail(out.error());
   std::vector<std::string> messages;
   for (std::string_view message : split(*out, '\0')) {
