@@ -97,6 +97,10 @@ Done check_holders(Workspace& workspace, const std::vector<ItemId>& ids) {
 
 void spread_change(Workspace& workspace, const OpenedItems& items) {
   send_items(workspace);
+  let_checkout_follow(workspace, items);
+}
+
+void let_checkout_follow(Workspace& workspace, const OpenedItems& items) {
   if (!items.target) return;
   const Result<Surroundings> around = surroundings(workspace);
   if (!around) return workspace.warn(around.error().message);
@@ -164,7 +168,10 @@ Result<Item> change_item(Workspace& workspace, OpenedItems& items, const ItemCha
     if (!batch) return fail(batch.error());
     Result<Item> after = change.apply(*catalog, stored->front().item);
     if (!after) return after;
-    if (*after == stored->front().item) return after;
+    if (*after == stored->front().item) {
+      let_checkout_follow(workspace, items);
+      return after;
+    }
     after->updated_unix_ms = batch->unix_ms;
     if (Done checked = check(*catalog, stored->front().item, *after); !checked)
       return fail(checked.error());

@@ -88,7 +88,10 @@ Result<Imported> import_items(Workspace& workspace, const Exchange& request) {
                                                 ? std::nullopt
                                                 : std::optional(known->second.version)});
     }
-    if (batch->changes.empty()) return imported;
+    if (batch->changes.empty()) {
+      let_checkout_follow(workspace, *items);
+      return imported;
+    }
     const Result<bool> written = write_items(workspace, *items->source, *batch);
     if (!written) return fail(written.error());
     if (!*written) continue;

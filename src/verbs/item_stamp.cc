@@ -127,7 +127,10 @@ Result<std::vector<StampedItem>> stamp_items(Workspace& workspace,
     if (!list) return fail(list.error());
     const Result<std::set<ItemId>> chosen = chosen_of(*items, *list, names);
     if (!chosen) return fail(chosen.error());
-    if (chosen->empty()) return std::vector<StampedItem>{};
+    if (chosen->empty()) {
+      let_checkout_follow(workspace, *items);
+      return std::vector<StampedItem>{};
+    }
     const Result<NewIds> ids = new_ids(workspace, *chosen);
     if (!ids) return fail(ids.error());
     ItemSource::Batch batch{.changes = {},

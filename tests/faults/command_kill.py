@@ -8,6 +8,7 @@ import json
 import signal
 from pathlib import Path
 
+from injection import acknowledged, kill_at
 from landing_kill import DAY_SECS, Stage, each
 
 from gate_site import configure
@@ -19,10 +20,10 @@ HELD = 3
 
 class Command:
     """`prepare(site)` sets the stage and may name what else the command is given; `end(site)` fails unless all is as the command leaves it;
-    `again`: what repeating it may answer."""
+    `seen(site, answer)` looks before the command is repeated, and has its answer if it gave one; `again`: what repeating it may answer."""
 
-    def __init__(self, name, words, end, prepare=lambda site: None, again=(0,)):
-        self.name, self.words, self.end, self.prepare, self.again = name, words, end, prepare, again
+    def __init__(self, name, words, end, prepare=lambda site: None, again=(0,), seen=lambda site, answer: None):
+        self.name, self.words, self.end, self.prepare, self.again, self.seen = name, words, end, prepare, again, seen
 
 
 class CommandStage(Stage):
@@ -49,7 +50,9 @@ class CommandStage(Stage):
         site = self.site
         site.run("claim", "acquire", "lock:next", agent="agent:two", timeout=20).expect(0)
         check.equal(site.holder("other"), "agent:bystander")
-        if reply.code == 0:
+        answer = acknowledged(reply)
+        self.command.seen(site, answer)
+        if answer:
             self.command.end(site)
         again = site.run(*self.words, timeout=30)
         if again.code == HELD:  # by the one that was killed, before it had a worktree: until its time is over
@@ -66,7 +69,7 @@ def kill(command, every, together):
     """At every `every`-th system call, with what it had started or without."""
     with CommandStage(command) as stage:
         each(stage, stage.calls()[::every], lambda name, number: stage.strace(
-            ["-o", "/dev/null", f"--inject={name}:signal=KILL:when={number}"], reap=signal.SIGKILL if together else None))
+            kill_at(name, number), reap=signal.SIGKILL if together else None))
 
 
 def add_items(site, *names):

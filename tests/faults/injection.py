@@ -71,3 +71,18 @@ class Bench:
 def acknowledged(reply):
     """The answer, if the whole of it came through."""
     return reply.json() if reply.out.endswith("}\n") else None
+
+
+def calls_in(trace):
+    """(call, which one of its kind) of every system call in the trace of one process, in order."""
+    seen, numbers = [], collections.Counter()
+    for name in re.findall(r"^(\w+)\(", trace.read_text(), re.M):
+        numbers[name] += 1
+        if name not in ("execve", "exit_group"):  # before the one there is no dibs, after the other none any more
+            seen.append((name, numbers[name]))
+    return seen
+
+
+def kill_at(name, number):
+    """What strace is told for it."""
+    return ["-o", "/dev/null", f"--inject={name}:signal=KILL:when={number}"]

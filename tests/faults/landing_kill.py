@@ -20,7 +20,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "e2e"))
 
 from harness import DIBS, HANG_SECS, Reply, check, check_chain, wait_until  # noqa: E402
-from injection import needs_strace  # noqa: E402
+from injection import calls_in, kill_at, needs_strace  # noqa: E402
 from landing_site import START_FILES, GitSite, LocalSite, run_hint  # noqa: E402
 
 CONTENDED = 12
@@ -111,12 +111,7 @@ class Stage:
         trace = self.site.dir / "trace"
         self.strace(["-o", str(trace)]).expect(0)
         self.restore()
-        seen, numbers = [], collections.Counter()
-        for name in re.findall(r"^(\w+)\(", trace.read_text(), re.M):
-            numbers[name] += 1
-            if name not in ("execve", "exit_group"):  # before the one there is no dibs, after the other none any more
-                seen.append((name, numbers[name]))
-        return seen
+        return calls_in(trace)
 
     def judge(self, reply):
         """After one try, however it ended."""
@@ -217,7 +212,7 @@ def kill_dibs(every, together, stage=Stage):
     """At every `every`-th system call of dibs itself."""
     with stage() as stage:
         each(stage, stage.calls()[::every], lambda name, number: stage.strace(
-            ["-o", "/dev/null", f"--inject={name}:signal=KILL:when={number}"], reap=signal.SIGKILL if together else None))
+            kill_at(name, number), reap=signal.SIGKILL if together else None))
         check.true(together or stage.locks_left == 0, f"{stage.locks_left} locks were left")
 
 
