@@ -1,42 +1,14 @@
 """Standing in line for what is held, on every store: the order, who wakes, who leaves, and deadlocks."""
 
-import json
 import signal
 import subprocess
 import time
 
 from harness import DIBS, Repo, add_case, case, check, main, wait_until
 from remote import Remote
+from waiters import Waiter, acquire_in_line, line, wait_for_line
 
 HELD, TIMED_OUT, VICTIM = 3, 7, 9
-
-
-class Waiter:
-    """A `claim acquire --wait` (or another command that waits) in a process of its own."""
-
-    def __init__(self, repo, *words, agent):
-        self.agent = agent
-        self.process = repo.spawn(DIBS, *words, "--json", agent=agent, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-
-    def ends(self, code=0, timeout=60):
-        out, err = self.process.communicate(timeout=timeout)
-        check.equal(self.process.returncode, code, f"{self.agent}: {out!r} {err!r}")
-        return json.loads(out) if code == 0 else json.loads(err.splitlines()[-1])["error"]
-
-    def waits(self):
-        return self.process.poll() is None
-
-
-def acquire_in_line(repo, resource, agent, *more, secs="60"):
-    return Waiter(repo, "claim", "acquire", resource, "--wait", secs, *more, agent=agent)
-
-
-def line(repo, resource):
-    return [waiter["agent_id"] for waiter in repo.reply("queue", "list", resource)["waiters"]]
-
-
-def wait_for_line(repo, resource, *agents):
-    wait_until(lambda: line(repo, resource) == list(agents), f"{agents} in line for {resource}", timeout=60)
 
 
 def serves_in_order(repo):
