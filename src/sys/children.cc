@@ -61,6 +61,7 @@ Result<Children> Children::make() {
   if (!children.signals_.is_open())
     return fail(ErrorKind::internal, std::string("cannot watch signals: ") + std::strerror(errno));
   // Whatever a child leaves behind becomes ours, and is not lost from sight.
+  ::prctl(PR_GET_CHILD_SUBREAPER, &children.adopted_before_);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   return children;
 }
@@ -69,6 +70,7 @@ Children::Children(Children&& other) noexcept
     : signals_(std::move(other.signals_)),
       before_(other.before_),
       owns_signals_(std::exchange(other.owns_signals_, false)),
+      adopted_before_(other.adopted_before_),
       last_(other.last_),
       children_(std::move(other.children_)) {}
 
@@ -80,7 +82,7 @@ Children::~Children() {
     for (const pid_t pid : own_children()) ::kill(pid, SIGKILL);
     if (::waitpid(-1, nullptr, 0) < 0 && errno == ECHILD) break;
   }
-  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+  ::prctl(PR_SET_CHILD_SUBREAPER, adopted_before_);
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 

@@ -96,6 +96,7 @@ class Children {
   Descriptor signals_;
   sigset_t before_{};
   bool owns_signals_ = false;
+  int adopted_before_ = 0;  // others of this process may be there, and go on
   std::uint64_t last_ = 0;
   std::map<ChildId, Child> children_;
 };

@@ -142,6 +142,21 @@ TEST(Children, FindWhatLeftItsGroup) {
   EXPECT_TRUE(comes_true(*children, [&] { return processes_with(mark).empty(); }));
 }
 
+// As when a run first clears up after one that was killed.
+TEST(Children, FindWhatLeftItsGroupAlsoAfterOthersHaveComeAndGone) {
+  Result<Children> children = Children::make();
+  {
+    const Result<Children> others = Children::make();
+  }
+  const std::string mark = "DIBS_TEST_LATER=" + std::to_string(::getpid());
+  const ChildId id =
+      start_shell(*children, "setsid sleep 1000 </dev/null >/dev/null 2>&1 & sleep 0.3",
+                  {.command = {}, .directory = {}, .environment = {mark}});
+  EXPECT_EQ(end_of(*children, id).exit_code, 0);
+  EXPECT_EQ(own_children(), processes_with(mark));
+  (void)end_processes_with(mark);
+}
+
 TEST(Children, LeaveNothingBehindWhenTheyGo) {
   const std::string mark = "DIBS_TEST_END=" + std::to_string(::getpid());
   {
