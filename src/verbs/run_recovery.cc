@@ -74,12 +74,14 @@ Result<std::vector<Orphan>> orphans_of(Workspace& workspace, const std::string& 
 }
 
 // One at a time; what does not work out is worth a warning, and the rest goes on.
-std::size_t abandon_all(Workspace& workspace, const std::vector<Orphan>& orphans) {
+// Each is a step of that run: if this is killed as well, whoever comes next waits for it.
+std::size_t abandon_all(Workspace& workspace, const std::string& run,
+                        const std::vector<Orphan>& orphans) {
   Result<Children> children = Children::make();
   if (!children) return 0;
   std::size_t given = 0;
   for (const Orphan& orphan : orphans) {
-    const RunIdentity who{.run = {},
+    const RunIdentity who{.run = run,
                           .agent = orphan.agent.text,
                           .pid = workspace.system().machine.own_pid(),
                           .directory = workspace.system().current_directory,
@@ -123,7 +125,7 @@ Result<std::size_t> clear_worktrees(Workspace& workspace, const std::string& run
     const Result<std::vector<Orphan>> orphans = orphans_of(workspace, run);
     if (!orphans) return fail(orphans.error());
     if (orphans->empty()) return cleared;
-    if (pass < kPassesMax) cleared += abandon_all(workspace, *orphans);
+    if (pass < kPassesMax) cleared += abandon_all(workspace, run, *orphans);
   }
   return fail(ErrorKind::internal, "some of its worktrees stay");
 }

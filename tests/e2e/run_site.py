@@ -72,7 +72,7 @@ class RunSite:
         check.equal(self.worktrees(), [str(self.root)], "worktrees")
         check.equal({b for b in self.branches() if b != "main"}, set(), "branches")
         check.equal(self.reply("claim", "list")["leases"], [], "leases")
-        check.equal(os.listdir(self.store / "run"), [], "marks of runs")
+        check.equal([path.name for path in (self.store / "run").glob("*")], [], "marks of runs")
         wait_until(lambda: not self.processes(), "every process of the run to be gone")
 
     def check_ends(self, names):
