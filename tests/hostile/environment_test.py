@@ -144,9 +144,10 @@ def settings_by_number_lead_nowhere():
 @case
 def without_git_there_is_an_error_and_leases_go_on():
     site = shared(make_site)
+    item = site.attack("--json", "item", "add", "With git", codes={0}, may_change=WORK).json()["id"]
     for path in ("", str(site.dir / "outside")):
         site.attack("claim", "acquire", "without-git", codes={0}, env={"PATH": path})
-        site.attack("item", "add", "without git", codes={1, 10, 11}, env={"PATH": path})
+        site.attack("item", "history", item, codes={1, 10, 11}, env={"PATH": path})
 
 
 @case
@@ -154,7 +155,7 @@ def a_git_of_somebody_in_the_working_directory_is_not_run():
     site = shared(make_site)
     (site.root / "git").write_text(site.trap("git").read_text())
     (site.root / "git").chmod(0o755)
-    site.attack("item", "add", "Here", codes={0}, may_change=WORK)
+    site.attack("worktree", "add", "--branch=here", codes={0}, may_change=WORK)
     (site.root / "git").unlink()
 
 

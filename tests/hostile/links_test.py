@@ -26,6 +26,7 @@ FILES = {
     "items.index": ITEM,
     "items.changes": ITEM,
     "items.moving": ITEM,
+    "items.next": ITEM,
     "items.synced": ITEM,
     "locks/claims.lock": ACQUIRE,
     "locks/index.lock": ACQUIRE + UPKEEP,
