@@ -124,7 +124,7 @@ Result<std::optional<std::string>> write_loose_commit(FileSystem& files,
   const std::optional<std::string> tree = changed_root(commit, trees, format, objects);
   if (!tree) return std::nullopt;
   const std::string text = fmt::format("tree {}\n{}", *tree, BranchFiles::told_by(commit));
-  const std::string name = objects.add(format, "commit", text);
+  std::string name = objects.add(format, "commit", text);
   if (Done put = put_objects(files, folder, (*status)->mode & kPermissions, objects.all); !put)
     return fail(put.error());
   return name;

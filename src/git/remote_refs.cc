@@ -81,10 +81,10 @@ Result<std::string> RemoteRefs::make(unsigned directory_mode) {
   // One that was left by whoever was killed here says things twice, and git would not change it.
   if (Done removed = files_.remove(place_.directory + "/config"); !removed)
     return fail(removed.error());
-  const Result<std::string> begun = git_.output_of(
+  Result<std::string> begun = git_.output_of(
       call({"init", "--quiet", "--bare", "--template=", "--object-format=" + *format}),
       ErrorKind::internal);
-  if (!begun) return begun;
+  if (!begun) return fail(begun.error());
   format_ = *format == "sha256" ? ObjectFormat::sha256 : ObjectFormat::sha1;
   directory_mode_ = directory_mode;
   const LooseObject empty_tree = loose_object(format_, "tree", "");

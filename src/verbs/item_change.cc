@@ -69,6 +69,23 @@ Result<ItemSource::Batch> batch_of(Workspace& workspace, const std::string& mess
                            .unix_ms = workspace.system().clock.now().unix_ms};
 }
 
+void let_checkout_follow(Workspace& workspace, const OpenedItems& items) {
+  if (!items.target) return;
+  const Result<Surroundings> around = surroundings(workspace);
+  if (!around) return workspace.warn(around.error().message);
+  const Result<Target> now = known_target(workspace);
+  if (!now) return workspace.warn(now.error().message);
+  const auto note = bring_checkout_along(*around, *items.target, now->commit);
+  if (note) workspace.warn(*note);
+}
+
+void complete(Item& item, const ItemSource::Batch& batch, const Workflow& workflow) {
+  if (item.created_unix_ms == 0) item.created_unix_ms = batch.unix_ms;
+  if (item.updated_unix_ms == 0) item.updated_unix_ms = item.created_unix_ms;
+  if (item.created_by.empty()) item.created_by = batch.author.text;
+  if (item.state.empty()) item.state = workflow.initial();
+}
+
 }  // namespace
 
 Done check_holders(Workspace& workspace, const std::vector<ItemId>& ids) {
@@ -95,19 +112,17 @@ Done check_holders(Workspace& workspace, const std::vector<ItemId>& ids) {
   return {};
 }
 
-void spread_change(Workspace& workspace, const OpenedItems& items) {
-  send_items(workspace);
+// With nothing to write it was written before, perhaps by a command that was killed before the
+// checkout had followed.
+Result<bool> put_items(Workspace& workspace, const OpenedItems& items,
+                       const ItemSource::Batch& batch) {
+  if (!batch.changes.empty()) {
+    Result<bool> written = write_items(workspace, *items.source, batch);
+    if (!written || !*written) return written;
+    send_items(workspace);
+  }
   let_checkout_follow(workspace, items);
-}
-
-void let_checkout_follow(Workspace& workspace, const OpenedItems& items) {
-  if (!items.target) return;
-  const Result<Surroundings> around = surroundings(workspace);
-  if (!around) return workspace.warn(around.error().message);
-  const Result<Target> now = known_target(workspace);
-  if (!now) return workspace.warn(now.error().message);
-  const auto note = bring_checkout_along(*around, *items.target, now->commit);
-  if (note) workspace.warn(*note);
+  return true;
 }
 
 Done check_no_cycle(const Catalog& catalog, const Item& item) {
@@ -168,19 +183,15 @@ Result<Item> change_item(Workspace& workspace, OpenedItems& items, const ItemCha
     if (!batch) return fail(batch.error());
     Result<Item> after = change.apply(*catalog, stored->front().item);
     if (!after) return after;
-    if (*after == stored->front().item) {
-      let_checkout_follow(workspace, items);
-      return after;
+    if (*after != stored->front().item) {
+      after->updated_unix_ms = batch->unix_ms;
+      if (Done checked = check(*catalog, stored->front().item, *after); !checked)
+        return fail(checked.error());
+      batch->changes.push_back({.item = *after, .expected = stored->front().version});
     }
-    after->updated_unix_ms = batch->unix_ms;
-    if (Done checked = check(*catalog, stored->front().item, *after); !checked)
-      return fail(checked.error());
-    batch->changes.push_back({.item = *after, .expected = stored->front().version});
-    const Result<bool> written = write_items(workspace, *items.source, *batch);
+    const Result<bool> written = put_items(workspace, items, *batch);
     if (!written) return fail(written.error());
-    if (!*written) continue;
-    spread_change(workspace, items);
-    return after;
+    if (*written) return after;
   }
   return fail(too_contended());
 }
@@ -196,18 +207,13 @@ Result<std::vector<Item>> add_items(
     Result<std::vector<Item>> made = make(*catalog);
     if (!made) return made;
     for (Item& item : *made) {
-      if (item.created_unix_ms == 0) item.created_unix_ms = batch->unix_ms;
-      if (item.updated_unix_ms == 0) item.updated_unix_ms = item.created_unix_ms;
-      if (item.created_by.empty()) item.created_by = batch->author.text;
-      if (item.state.empty()) item.state = items.workflow->initial();
+      complete(item, *batch, *items.workflow);
       if (Done checked = check_item(item); !checked) return fail(checked.error());
       batch->changes.push_back({.item = item, .expected = std::nullopt});
     }
-    const Result<bool> written = write_items(workspace, *items.source, *batch);
+    const Result<bool> written = put_items(workspace, items, *batch);
     if (!written) return fail(written.error());
-    if (!*written) continue;
-    spread_change(workspace, items);
-    return made;
+    if (*written) return made;
   }
   return fail(too_contended());
 }

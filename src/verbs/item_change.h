@@ -33,12 +33,11 @@ struct ItemChange {
     Workspace& workspace, OpenedItems& items, const std::string& message,
     const std::function<Result<std::vector<Item>>(const Catalog&)>& make);
 
-// Right after a change: other clones get it, and the user's checkout of the branch that items lie
-// on. The change is made, so what does not work out is a warning.
-void spread_change(Workspace& workspace, const OpenedItems& items);
-// The checkout alone: for a command that finds its change made already, perhaps by one of its kind
-// that was killed before the checkout had followed.
-void let_checkout_follow(Workspace& workspace, const OpenedItems& items);
+// Writes them, and others get to know: other clones, and the user's checkout of the branch that
+// items lie on. False when somebody was faster. Once it is written, what does not work out is a
+// warning.
+[[nodiscard]] Result<bool> put_items(Workspace& workspace, const OpenedItems& items,
+                                     const ItemSource::Batch& batch);
 
 // Refused when these dependencies would make the item wait for itself; says how.
 [[nodiscard]] Done check_no_cycle(const Catalog& catalog, const Item& item);

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "items/item_format.h"
 #include "verbs/item_change.h"
-#include "verbs/item_write.h"
 #include "verbs/opened_items.h"
 
 namespace dibs::verbs {
@@ -88,15 +87,9 @@ Result<Imported> import_items(Workspace& workspace, const Exchange& request) {
                                                 ? std::nullopt
                                                 : std::optional(known->second.version)});
     }
-    if (batch->changes.empty()) {
-      let_checkout_follow(workspace, *items);
-      return imported;
-    }
-    const Result<bool> written = write_items(workspace, *items->source, *batch);
+    const Result<bool> written = put_items(workspace, *items, *batch);
     if (!written) return fail(written.error());
-    if (!*written) continue;
-    spread_change(workspace, *items);
-    return imported;
+    if (*written) return imported;
   }
   return fail(ErrorKind::contended, "the items change faster than they can be imported",
               "run the command again");

@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "verbs/item_change.h"
-#include "verbs/item_write.h"
 
 namespace dibs::verbs {
 
@@ -127,10 +126,6 @@ Result<std::vector<StampedItem>> stamp_items(Workspace& workspace,
     if (!list) return fail(list.error());
     const Result<std::set<ItemId>> chosen = chosen_of(*items, *list, names);
     if (!chosen) return fail(chosen.error());
-    if (chosen->empty()) {
-      let_checkout_follow(workspace, *items);
-      return std::vector<StampedItem>{};
-    }
     const Result<NewIds> ids = new_ids(workspace, *chosen);
     if (!ids) return fail(ids.error());
     ItemSource::Batch batch{.changes = {},
@@ -142,11 +137,9 @@ Result<std::vector<StampedItem>> stamp_items(Workspace& workspace,
       if (!change) return fail(change.error());
       if (*change) batch.changes.push_back(**change);
     }
-    const Result<bool> written = write_items(workspace, *items->source, batch);
+    const Result<bool> written = put_items(workspace, *items, batch);
     if (!written) return fail(written.error());
-    if (!*written) continue;
-    spread_change(workspace, *items);
-    return stamped(*ids);
+    if (*written) return stamped(*ids);
   }
   return fail(ErrorKind::contended, "the items change faster than they can be stamped",
               "run the command again");

@@ -145,7 +145,7 @@ Result<std::size_t> recover_run(Workspace& workspace, const std::string& run) {
   (void)end_processes_with(kCommandMark + run);
   if (!have_ended(workspace.system().clock, kStepMark + run))
     return fail(ErrorKind::internal, "a step of it is still under way");
-  const Result<std::size_t> cleared = clear_worktrees(workspace, run);
+  Result<std::size_t> cleared = clear_worktrees(workspace, run);
   if (!cleared) return fail(cleared.error());
   if (Done ended = end_leases(workspace, run); !ended) return fail(ended.error());
   return cleared;

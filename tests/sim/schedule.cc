@@ -1,10 +1,10 @@
 #include "schedule.h"
 
 #include <fmt/core.h>
-#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>
+#include <csetjmp>
 #include <limits>
 
 namespace dibs::sim {
@@ -36,7 +36,7 @@ Schedule::Schedule(std::uint64_t seed) : dice_(seed), scheduler_(std::make_uniqu
 // A fiber that never ended is left as it is: nothing can unwind it.
 Schedule::~Schedule() {
   for (std::unique_ptr<Fiber>& fiber : fibers_) {
-    if (!fiber->ended) (void)fiber.release();
+    [[maybe_unused]] const Fiber* left = fiber->ended ? nullptr : fiber.release();
   }
 }
 
