@@ -31,8 +31,10 @@ class Blockers {
   }
   void add_holders(const Key& resource, const Waiter& waiter) {
     for (const Lease& lease : sight_.now.holding(resource).leases) {
-      const bool was_there = sight_.then.lease(lease.id) != nullptr;
-      if (was_there && sight_.counts(lease) && !share(lease.mode, waiter.mode)) add(lease.session);
+      // One that was upgraded since could be shared with when it was seen.
+      const Lease* seen = sight_.then.lease(lease.id);
+      if (seen != nullptr && sight_.counts(lease) && !share(seen->mode, waiter.mode))
+        add(lease.session);
     }
   }
   void add_those_before(const Key& resource, const Line& line, const Waiter& waiter) {
