@@ -86,6 +86,17 @@ void complete(Item& item, const ItemSource::Batch& batch, const Workflow& workfl
   if (item.state.empty()) item.state = workflow.initial();
 }
 
+// The id of the item that is meant, if it may be changed.
+Result<std::string> changeable(Workspace& workspace, const Catalog& catalog,
+                               const ItemChange& change) {
+  const Result<std::uint32_t> number = find_item(catalog, change.item);
+  if (!number) return fail(number.error());
+  Result<std::string> id = catalog.id(*number);
+  if (!id || change.scope != Scope::holders) return id;
+  if (Done may = check_holders(workspace, {{*id}}); !may) return fail(may.error());
+  return id;
+}
+
 }  // namespace
 
 Done check_holders(Workspace& workspace, const std::vector<ItemId>& ids) {
@@ -169,13 +180,8 @@ Result<Item> change_item(Workspace& workspace, OpenedItems& items, const ItemCha
   for (int tries = 0; tries < kTriesMax; ++tries) {
     const Result<Catalog> catalog = items.catalog();
     if (!catalog) return fail(catalog.error());
-    const Result<std::uint32_t> number = find_item(*catalog, change.item);
-    if (!number) return fail(number.error());
-    const Result<std::string> id = catalog->id(*number);
+    const Result<std::string> id = changeable(workspace, *catalog, change);
     if (!id) return fail(id.error());
-    if (change.scope == Scope::holders) {
-      if (Done may = check_holders(workspace, {{*id}}); !may) return fail(may.error());
-    }
     const Result<std::vector<StoredItem>> stored = items.source->read({{*id}});
     if (!stored) return fail(stored.error());
     if (stored->empty()) continue;  // it went while we looked
