@@ -1,6 +1,6 @@
 // The turn to move refs/dibs/items. Whoever moves it does so in turn, so that of many at once none
 // has to begin again, and what is about to happen is written down first, so that the next one knows
-// a lock that a killed git left on the ref.
+// a lock that was left on the ref by whoever was killed, us or our git.
 //
 //   Result<ItemsTurn> turn = ItemsTurn::take(files, git, place);
 //   … read the ref, make the commit …
