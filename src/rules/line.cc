@@ -28,6 +28,8 @@ Event event_about(Op op, const Key& resource, const Waiter& waiter) {
           .reason = {}};
 }
 
+constexpr const char* kGivesWay = "it gives way in a deadlock";
+
 Event left(const Key& resource, const Waiter& waiter, std::string why) {
   Event event = event_about(Op::leave, resource, waiter);
   event.reason = std::move(why);
@@ -59,6 +61,16 @@ Line pruned(const Board& board, const Key& resource, const PlaceInLine& place,
   return line;
 }
 
+// Out of that line, and what is told of it; nothing when it does not stand there.
+std::optional<Event> step_out(Line& line, const Key& resource, const WaitId& id,
+                              const std::string& why) {
+  const Waiter* own = line.find(id);
+  if (own == nullptr) return std::nullopt;
+  Event event = left(resource, *own, why);
+  std::erase_if(line.waiters, [&](const Waiter& waiter) { return waiter.id == id; });
+  return event;
+}
+
 // Who holds it already and wants more comes first: nobody else could get it before anyway.
 std::pair<bool, int> rank(const Waiter& waiter) {
   return {!waiter.upgrades.has_value(), waiter.priority};
@@ -75,6 +87,7 @@ class Joining {
   [[nodiscard]] bool resolve_deadlocks(Joined& joined);
   // Takes from the one that gives way what the others in the circle wait for.
   void evict(const Deadlock& deadlock, Joined& joined);
+  void leave_lines();
   [[nodiscard]] Changes changes() const;
   [[nodiscard]] std::size_t ahead() const;
 
@@ -166,12 +179,23 @@ void Joining::evict(const Deadlock& deadlock, Joined& joined) {
     for (const Lease& lease : holding.leases) {
       if (lease.session != deadlock.victim) continue;
       events_.push_back(
-          forced_eviction(wait.resource, lease, request_.who.agent, "it gives way in a deadlock"));
+          forced_eviction(wait.resource, lease, request_.who.agent, kGivesWay));
       joined.evicted.push_back({.resource = wait.resource, .lease = lease});
     }
     std::erase_if(holding.leases,
                   [&](const Lease& lease) { return lease.session == deadlock.victim; });
     emptied_.insert(wait.resource);
+  }
+}
+
+void Joining::leave_lines() {
+  for (const Resource& resource : request_.resources) {
+    const Key key = resource.key();
+    Line rest = board_.line(key);
+    std::optional<Event> event = step_out(rest, key, request_.id, kGivesWay);
+    if (!event) continue;
+    events_.push_back(*std::move(event));
+    line(key) = std::move(rest);
   }
 }
 
@@ -206,11 +230,13 @@ std::size_t Joining::ahead() const {
   return most;
 }
 
-// Who gives way has no place in any line, and tells nobody else to: that would be one too many.
+// Who gives way has no place in any line, not even one that it had, and tells nobody else to: that
+// would be one too many.
 Decision<Joined> giving_way(const Board& board, const WaitRequest& request, Joined joined) {
   Joining joining(board, request);
   joined.must_give_way = true;
   joined.evicted.clear();
+  joining.leave_lines();
   if (request.resolve == Resolve::evict) joining.evict(joined.deadlocks.back(), joined);
   return {.changes = joining.changes(), .reply = std::move(joined)};
 }
@@ -242,10 +268,9 @@ Decision<std::monostate> leave(const Board& board, const WaitId& id,
   for (const Resource& resource : resources) {
     const Key key = resource.key();
     Line line = board.line(key);
-    const Waiter* own = line.find(id);
-    if (own == nullptr) continue;
-    decision.changes.events.push_back(left(key, *own, why));
-    std::erase_if(line.waiters, [&](const Waiter& waiter) { return waiter.id == id; });
+    std::optional<Event> event = step_out(line, key, id, why);
+    if (!event) continue;
+    decision.changes.events.push_back(*std::move(event));
     put(decision.changes, key, board.seat(line_key(key)), line);
   }
   return decision;

@@ -345,6 +345,22 @@ TEST_F(Waiting, AndLosesWhatItHoldsIfThatIsAskedFor) {
   EXPECT_TRUE(take_as(kTwo, {"1"}, "W2"));
 }
 
+// A circle that a hand-over closed is found by a sign of life of one who stands in line already.
+TEST_F(Waiting, WhoGivesWayLosesThePlaceItHad) {
+  taken(kOne, "1");
+  pass(kMinute);
+  taken(kThree, "2");
+  stands(kTwo, "1", "W2");
+  stands(kOne, "2", "W1");
+  ASSERT_TRUE(applied(
+      transfer(board_, {.who = kThree, .lease = item("2"), .to = kTwo, .new_id = {"L-new"}})));
+  const Result<Joined> again = join_line(waiting(kTwo, {"1"}, "W2"));
+  ASSERT_TRUE(again && again->must_give_way);
+  EXPECT_EQ(ops(), (Ops{Op::leave}));
+  EXPECT_TRUE(in_line("1").empty());
+  EXPECT_TRUE(deadlocks_on(board_, policy_).empty());
+}
+
 TEST_F(Waiting, WhoAsksForItMayLoseItsOwn) {
   taken(kOne, "1");
   pass(kMinute);

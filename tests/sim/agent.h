@@ -48,7 +48,7 @@ class Agent {
   void renew();
   void beat();
   void release();
-  void release_again(const Resource& resource);
+  void release_again(const Resource& resource, const Asked& before);
   void transfer();
   void evict();
   void upgrade();

@@ -21,6 +21,16 @@ Selection for_acquire(const AcquireRequest& request) {
   return request.ttl_secs == 0 ? Selection::everything() : with_lines(request.resources);
 }
 
+// How long the chronicle was when what was asked for had been done.
+std::size_t done_at(const Chronicle& chronicle, const Asked& asked) {
+  std::size_t end = chronicle.size();
+  const auto own = [&](const LogLine& entry) {
+    return std::ranges::find(asked.nonces, entry.nonce) != asked.nonces.end();
+  };
+  while (end > asked.since && !own(chronicle.entry(end - 1))) --end;
+  return end;
+}
+
 }  // namespace
 
 void Agent::acquire(const Resource& resource) {
@@ -90,11 +100,11 @@ void Agent::release() {
   const Heard<Grants> heard =
       settle(asked, Selection::of({resource.key()}),
              [&](const Board& board) { return dibs::release(board, claimant(), resource); });
-  if (heard && *heard && dice().chance(40)) release_again(resource);
+  if (heard && *heard && dice().chance(40)) release_again(resource, asked);
 }
 
 // The second time changes nothing, and the history knows that it was done.
-void Agent::release_again(const Resource& resource) {
+void Agent::release_again(const Resource& resource, const Asked& before) {
   Asked asked = asks("release", {resource});
   const Heard<Grants> heard =
       settle(asked, Selection::of({resource.key()}),
@@ -110,7 +120,7 @@ void Agent::release_again(const Resource& resource) {
   if (own_release(history->events, claimant(), resource) != nullptr) return;
   // Somebody may have handed it to this session since, and it was lost again.
   const Chronicle& chronicle = world_.witness.chronicle();
-  for (std::size_t i = asked.since; i <= chronicle.size(); ++i) {
+  for (std::size_t i = done_at(chronicle, before); i <= chronicle.size(); ++i) {
     const std::vector<Lease>& leases = chronicle.before(i).holding(resource.key()).leases;
     if (std::ranges::find(leases, who_.session, &Lease::session) != leases.end()) return;
   }
