@@ -26,6 +26,7 @@ ANSWER_BYTES_MAX = 65_536  # what a pipe holds, and more than any answer has
 LEASE = re.compile(rb'"lease_id":"(\w+)".*?"fence":(\d+)(?:,"ttl_secs":(\d+))?')
 # Exit code → what it says, by verb.
 OUTCOMES = {"acquire": {0: GRANTED, 3: HELD}, "release": {0: RELEASED, 5: LOST}, "status": {0: FREE}}
+CONTENDED = 12  # nothing was done, because others were faster too often
 STATUS_SHARE = 0.1
 
 
@@ -114,7 +115,8 @@ class Worker:
         path.write_text(str(value + 1))
 
     def dibs(self, verb, what):
-        """The answer; a killed command is run again, which must answer the same."""
+        """The answer. A killed command is run again, which must answer the same; and so is one from a clone for which others were faster too
+        often, as it says: a slow clone of a busy remote is not served in any order."""
         while True:
             pid = os.posix_spawn(self.plan["dibs"], ["dibs", "--json", "claim", verb, what], os.environ,
                                  file_actions=self.output)
@@ -127,6 +129,8 @@ class Worker:
             text = self.answer()
             if code in OUTCOMES[verb]:
                 return code, text
+            if code == CONTENDED and len(self.plan["roots"]) > 1:
+                continue
             if code != -signal.SIGKILL or not killer:
                 sys.exit(f"dibs claim {verb} {what}: exit {code}: {text}")
 
