@@ -185,7 +185,8 @@ Done LocalStore::catch_up_locked(Purpose purpose) {
   const Result<Halt> halt = catch_up(true);
   if (!halt) return fail(halt.error());
   if (*halt == Halt::damaged || *halt == Halt::newer_schema) return fail(stopped_by(*halt));
-  if (purpose == Purpose::look) return {};
+  // What was cut short may have ended the very lease that is to be confirmed.
+  if (purpose == Purpose::look && !is_there(files_, path(kLandingName))) return {};
   if (unwritable_) return fail(*unwritable_);
   if (*halt == Halt::torn) {
     if (Done mended = mend(); !mended) return mended;

@@ -83,7 +83,8 @@ class LocalStore final : public Store, public Upkeep {
   [[nodiscard]] Done make_log();
   [[nodiscard]] Result<std::uint64_t> inode_of_log();
   enum class Purpose { look, write };
-  // Under the lock. For writing, the end of the log is mended and must be open for appending.
+  // Under the lock. For writing, the end of the log is mended and must be open for appending; so it
+  // is where a landing was cut short, for that is finished first.
   [[nodiscard]] Done catch_up_locked(Purpose purpose);
   [[nodiscard]] Done mend();
   [[nodiscard]] Error stopped_by(Halt halt) const;

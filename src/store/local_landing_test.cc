@@ -122,6 +122,29 @@ TEST_F(LocalLanding, IsFinishedByTheNextCommandAlsoAfterTheTargetWentOn) {
   EXPECT_FALSE(site_.disk.contents(site_.path(std::string(kLandingName))));
 }
 
+// Whoever asks "is it still mine?" must not hear yes of what a landing that was cut short has
+// ended.
+TEST_F(LocalLanding, IsFinishedBeforeALeaseIsConfirmed) {
+  const std::unique_ptr<LocalStore> store = open();
+  const Result<View> view = store->read(Selection::of({{"item:1"}}));
+  ASSERT_TRUE(view && view->find({"item:1"}) != nullptr);
+  const Transaction confirms{
+      .nonce = site_.random.nonce(),
+      .expectations = {{.key = {"item:1"}, .version = view->find({"item:1"})->version}}};
+  ASSERT_TRUE(is_committed(open()->commit(confirms)));
+
+  EXPECT_TRUE(is_committed(open()->commit(landing())));
+  const std::string log = site_.log();
+  const std::size_t last_line = log.rfind('\n', log.size() - 2) + 1;
+  const PendingLanding pending{.refs = landing().refs, .line = log.substr(last_line), .reason = ""};
+  site_.disk.put(site_.path("claims.jsonl"), log.substr(0, last_line));
+  site_.disk.put(site_.path(std::string(kLandingName)), to_json(pending));
+  const Result<Outcome> confirmed = open()->commit(confirms);
+  ASSERT_TRUE(confirmed);
+  EXPECT_TRUE(std::holds_alternative<LostRace>(*confirmed));
+  EXPECT_FALSE(is_held());
+}
+
 TEST_F(LocalLanding, AFileThatCannotBeReadStopsWritersAndSaysWhatToDo) {
   site_.disk.put(site_.path(std::string(kLandingName)), "half of it");
   const Result<Outcome> outcome = put(*open(), site_.random, "item:2", "1");
