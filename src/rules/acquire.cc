@@ -74,6 +74,7 @@ Result<void> acquire_one(const Board& board, const AcquireRequest& request, std:
     if (lease.session == request.who.session && standing.held()) {
       if (Result<void> fits = check_own_mode(key, lease, request.mode); !fits) return fits;
       expect(decision.changes, key, seat);
+      if (request.place.id) take_out(decision.changes, board, key, request.place);
       decision.reply.push_back({.resource = key, .lease = lease, .already_held = true});
       return {};
     }

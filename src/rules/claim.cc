@@ -332,7 +332,11 @@ Result<Decision<Grants>> upgrade(const Board& board, const Claimant& who, const 
   if (!place) return fail(place.error());
   if (const Waiter* told = told_to_give_way(board, place->key, in_line))
     return fail(gives_way(told->victim_of));
-  if (place->lease->mode == Mode::exclusive) return already(*place);
+  if (place->lease->mode == Mode::exclusive) {
+    Decision<Grants> decision = already(*place);
+    if (in_line.id) take_out(decision.changes, board, place->key, in_line);
+    return decision;
+  }
   Decision<Grants> decision;
   for (const Lease& other : place->seat->holding.leases) {
     if (other.id == place->lease->id) continue;

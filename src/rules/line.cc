@@ -85,9 +85,7 @@ class Joining {
   [[nodiscard]] Done take_places();
   // Until there is no circle left; false when it is who asks that gives way.
   [[nodiscard]] bool resolve_deadlocks(Joined& joined);
-  // Takes from the one that gives way what the others in the circle wait for.
-  void evict(const Deadlock& deadlock, Joined& joined);
-  void leave_lines();
+  void give_way(Joined& joined);
   [[nodiscard]] Changes changes() const;
   [[nodiscard]] std::size_t ahead() const;
 
@@ -98,7 +96,11 @@ class Joining {
   }
   [[nodiscard]] bool stands_everywhere() const;
   void take_place(const Key& resource);
+  void break_circle(const Deadlock& deadlock, Joined& joined);
+  // Takes from the one that gives way what the others in the circle wait for.
+  void evict(const Deadlock& deadlock, Joined& joined);
   void tell(const Deadlock& deadlock);
+  void leave_lines();
 
   const WaitRequest& request_;
   const Board& before_;
@@ -178,8 +180,7 @@ void Joining::evict(const Deadlock& deadlock, Joined& joined) {
     Holding& holding = board_.seats[wait.resource].holding;
     for (const Lease& lease : holding.leases) {
       if (lease.session != deadlock.victim) continue;
-      events_.push_back(
-          forced_eviction(wait.resource, lease, request_.who.agent, kGivesWay));
+      events_.push_back(forced_eviction(wait.resource, lease, request_.who.agent, kGivesWay));
       joined.evicted.push_back({.resource = wait.resource, .lease = lease});
     }
     std::erase_if(holding.leases,
@@ -207,9 +208,25 @@ bool Joining::resolve_deadlocks(Joined& joined) {
     for (const Deadlock& deadlock : found) {
       joined.deadlocks.push_back(deadlock);
       if (deadlock.victim == request_.who.session) return false;
-      if (request_.resolve == Resolve::evict) evict(deadlock, joined);
-      tell(deadlock);
+      break_circle(deadlock, joined);
     }
+  }
+}
+
+void Joining::break_circle(const Deadlock& deadlock, Joined& joined) {
+  if (request_.resolve == Resolve::evict) evict(deadlock, joined);
+  tell(deadlock);
+}
+
+// A circle that is there without this wait was closed by a hand-over, and nobody was told: another
+// wait of this session may be part of it.
+void Joining::give_way(Joined& joined) {
+  leave_lines();
+  if (request_.resolve == Resolve::evict) evict(joined.deadlocks.back(), joined);
+  while (true) {
+    const std::vector<Deadlock> left = deadlocks_on(board_, request_.policy);
+    if (left.empty()) return;
+    for (const Deadlock& deadlock : left) break_circle(deadlock, joined);
   }
 }
 
@@ -230,14 +247,13 @@ std::size_t Joining::ahead() const {
   return most;
 }
 
-// Who gives way has no place in any line, not even one that it had, and tells nobody else to: that
-// would be one too many.
+// Who gives way has no place in any line, not even one that it had, and tells nobody else to on
+// account of it: that would be one too many.
 Decision<Joined> giving_way(const Board& board, const WaitRequest& request, Joined joined) {
   Joining joining(board, request);
   joined.must_give_way = true;
   joined.evicted.clear();
-  joining.leave_lines();
-  if (request.resolve == Resolve::evict) joining.evict(joined.deadlocks.back(), joined);
+  joining.give_way(joined);
   return {.changes = joining.changes(), .reply = std::move(joined)};
 }
 

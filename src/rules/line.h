@@ -74,7 +74,8 @@ struct Outlook {
 [[nodiscard]] Outlook outlook(const Board& board, const std::vector<Resource>& resources,
                               const WaitId& id, const Policy& policy);
 
-// Part of a grant: takes the one who got it out of the line, and who is known to wait no more.
+// Part of a grant, or of saying that it was given before: takes the one who has it out of the line,
+// and who is known to wait no more.
 void take_out(Changes& changes, const Board& board, const Key& resource, const PlaceInLine& place);
 
 // Its place, if it has been told to leave it; null otherwise.

@@ -361,6 +361,56 @@ TEST_F(Waiting, WhoGivesWayLosesThePlaceItHad) {
   EXPECT_TRUE(deadlocks_on(board_, policy_).empty());
 }
 
+// A wait that a lost remote left behind goes on standing there, beside a new one.
+TEST_F(Waiting, WhoGivesWayDoesSoInItsOtherWaits) {
+  taken(kThree, "1");
+  taken(kThree, "2");
+  ASSERT_TRUE(join_line(waiting(kOne, {"0", "2"}, "left")));
+  stands(kOne, "1", "W1");
+  stands(kTwo, "0", "W2");
+  ASSERT_TRUE(applied(
+      transfer(board_, {.who = kThree, .lease = item("2"), .to = kTwo, .new_id = {"L-new"}})));
+  pass(kMinute);
+  ASSERT_EQ(deadlocks_on(board_, policy_).size(), 1U);
+  const Result<Joined> again = join_line(waiting(kOne, {"1"}, "W1"));
+  ASSERT_TRUE(again && again->must_give_way);
+  EXPECT_TRUE(deadlocks_on(board_, policy_).empty());
+  EXPECT_TRUE(take_as(kTwo, {"0"}, "W2")) << "nobody comes before it any more";
+}
+
+TEST_F(Waiting, WhoHasPartOfItAlreadyLeavesAllLines) {
+  taken(kOne, "1");
+  taken(kTwo, "2");
+  ASSERT_TRUE(join_line(waiting(kOne, {"1", "2"}, "W1")));
+  freed(kTwo, "2");
+  ASSERT_TRUE(take_as(kOne, {"1", "2"}, "W1"));
+  EXPECT_TRUE(in_line("1").empty());
+  EXPECT_TRUE(in_line("2").empty());
+}
+
+TEST_F(Waiting, WhoHasAllOfItAlreadyLeavesTheLine) {
+  taken(kTwo, "1");
+  stands(kOne, "1", "W1");
+  ASSERT_TRUE(applied(
+      transfer(board_, {.who = kTwo, .lease = item("1"), .to = kOne, .new_id = {"L-new"}})));
+  const Result<Grants> grants = take_as(kOne, {"1"}, "W1");
+  ASSERT_TRUE(grants && grants->front().already_held);
+  EXPECT_TRUE(in_line("1").empty());
+}
+
+TEST_F(Waiting, WhoHasTheUpgradeAlreadyLeavesTheLine) {
+  const Lease one = taken_shared(kOne, "1");
+  const Lease two = taken_shared(kTwo, "1");
+  WaitRequest wait = waiting(kOne, {"1"}, "up1");
+  wait.upgrades = one.id;
+  ASSERT_TRUE(join_line(wait));
+  ASSERT_TRUE(applied(release(board_, kTwo, two.id)));
+  ASSERT_TRUE(applied(upgrade(board_, kOne, one.id, policy_, {.id = WaitId{"up1"}})));
+  ASSERT_TRUE(join_line(wait));
+  ASSERT_TRUE(applied(upgrade(board_, kOne, one.id, policy_, {.id = WaitId{"up1"}})));
+  EXPECT_TRUE(in_line("1").empty());
+}
+
 TEST_F(Waiting, WhoAsksForItMayLoseItsOwn) {
   taken(kOne, "1");
   pass(kMinute);

@@ -187,8 +187,6 @@ Result<Grants> InLine::take(std::int64_t most_ms) {
   if (!grants) {
     leave(grants.error().kind == ErrorKind::held ? "its time was over" : "it gave up");
     if (grants.error().kind == ErrorKind::held) return fail(timed_out(most_ms, grants.error()));
-  } else if (grants->front().already_held) {
-    leave("its session has it");
   }
   return grants;
 }

@@ -111,7 +111,6 @@ bool Agent::take_or_stay(Asked& asked, const WaitRequest& waiting, AcquireReques
   if (!heard) return false;
   if (*heard) {
     believe((*heard)->reply);
-    if ((*heard)->reply.front().already_held) leave(asked, waiting);
     return false;
   }
   if ((*heard).error().kind == ErrorKind::held && world_.schedule.now_ms() < deadline_ms)
