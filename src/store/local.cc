@@ -13,6 +13,8 @@ namespace dibs {
 
 namespace {
 
+constexpr int kLogCopiesMax = 3;
+
 // Readers and writers of the store learn its state or nothing: an error on the way there means that
 // nothing may be assumed, and above all not that a resource is free.
 Error unknowable(Error error) {
@@ -210,7 +212,10 @@ Done LocalStore::mend() {
   if (mend.add_newline) {
     if (Done ended = log_->append("\n"); !ended) return ended;
   }
-  if (Done synced = log_->sync(); !synced) return synced;
+  const Result<Halt> halt = tail_.read(*log_);
+  if (!halt) return fail(halt.error());
+  if (*halt != Halt::at_end) return fail(stopped_by(*halt));
+  if (Done synced = flush_log(); !synced) return synced;
   notice_(
       mend.add_newline
           ? fmt::format("{} lacked its last newline; it has one again, and no entry was lost",
@@ -219,9 +224,7 @@ Done LocalStore::mend() {
                 "{} ended in {} bytes of an unfinished entry; they were cut, and no acknowledged "
                 "entry was lost",
                 kLogName, torn.size()));
-  const Result<Halt> halt = tail_.read(*log_);
-  if (!halt) return fail(halt.error());
-  return *halt == Halt::at_end ? Done{} : fail(stopped_by(*halt));
+  return {};
 }
 
 Result<bool> LocalStore::expectations_hold(const Transaction& transaction) {
@@ -264,14 +267,43 @@ Result<Outcome> LocalStore::append_durably(const std::string& line, bool gives_b
   }
   if (!appended) return fail(appended.error());
 
-  if (Done synced = log_->sync(); !synced) {
-    // A second flush would say OK without having written, so the line is taken back instead. Some
-    // of it may be on the disk: only when the cut is there too can it not come back with the power.
-    if (log_->truncate(tail_.end().offset) && log_->sync()) return fail(synced.error());
-    flush_failed_ = true;
-    return OutcomeUnknown{synced.error().message};
+  if (Done synced = flush_log(); !synced) {
+    if (flush_failed_) return OutcomeUnknown{synced.error().message};
+    return fail(synced.error());  // the log was written anew without the line
   }
   return Committed{Fence{tail_.end().seq + 1}};
+}
+
+// Under the lock. What the system could not write it takes for written: a second flush would say OK
+// without it. That may be more than a line of ours, as whoever wrote the one before may have died
+// before its flush. So the log becomes another file, as far as it was read.
+Done LocalStore::flush_log() {
+  Done synced = log_->sync();
+  if (!synced && !write_log_anew()) {
+    (void)log_->truncate(tail_.end().offset);  // so that nobody builds on what was not written
+    flush_failed_ = true;
+  }
+  return synced;
+}
+
+Done LocalStore::write_log_anew() {
+  std::string lines(tail_.end().offset, '\0');
+  const Result<std::size_t> got = log_->read_at(0, lines);
+  if (!got) return fail(got.error());
+  if (*got != lines.size()) return fail(not_flushed());
+  Done written = files_.replace_file(path(kLogName), lines, file_mode_);
+  // Another file, so this repeats no flush that has failed.
+  for (int tries = 1; !written && tries < kLogCopiesMax; ++tries)
+    written = files_.replace_file(path(kLogName), lines, file_mode_);
+  if (!written) return written;
+  Result<std::unique_ptr<File>> log = files_.open(path(kLogName), Open::append);
+  if (!log) return fail(log.error());
+  if (*log == nullptr) return fail(not_flushed());
+  const Result<std::uint64_t> inode = inode_of_log();
+  if (!inode) return fail(inode.error());
+  log_ = *std::move(log);
+  log_inode_ = *inode;
+  return {};
 }
 
 Result<Outcome> LocalStore::commit(const Transaction& transaction) {
@@ -294,10 +326,7 @@ Result<Outcome> LocalStore::commit(const Transaction& transaction) {
 
   if (only_confirms) {
     // What we saw may have been written by a process that died before it could flush.
-    if (Done synced = log_->sync(); !synced) {
-      flush_failed_ = true;  // a second flush would say OK without having written
-      return fail(synced.error());
-    }
+    if (Done synced = flush_log(); !synced) return fail(synced.error());
     return Committed{Fence{tail_.end().seq}};
   }
   if (Done rotated = rotate_if_long(); !rotated) return fail(rotated.error());
@@ -346,7 +375,7 @@ void LocalStore::refresh_index(Patience patience) {
   if (known > tail_.end().seq || (newest && known == tail_.end().seq && index_)) return;
   Result<Records> records = all_records();
   // An index must never know of an entry that the disk may still lose.
-  const bool on_disk = tail_.end().seq == flushed_seq_ || log_->sync();
+  const bool on_disk = tail_.end().seq == flushed_seq_ || flush_log();
   if (!records || !on_disk) return;
   const IndexHeader header{.position = tail_.end(), .segment_first_seq = segment_first_seq_};
   // An index that cannot be written (a full disk) costs time, not truth.

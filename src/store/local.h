@@ -102,6 +102,8 @@ class LocalStore final : public Store, public Upkeep {
   [[nodiscard]] Result<Outcome> append_durably(const std::string& line, bool gives_back);
   [[nodiscard]] bool ends_where_it_was_read();
   [[nodiscard]] Done flush_name_of_new_log();
+  [[nodiscard]] Done flush_log();
+  [[nodiscard]] Done write_log_anew();
   [[nodiscard]] Done append_or_undo(const std::string& line);
   [[nodiscard]] Result<Outcome> land(const Transaction& transaction, const std::string& line);
   [[nodiscard]] Result<bool> complete_refs(const PendingLanding& landing);

@@ -178,8 +178,9 @@ TEST(FailingDisk, WhatCannotBeTakenBackIsUnknownAndThenNothingIsAssumed) {
   LocalSite site;
   const auto store = site.open();
   ASSERT_TRUE(is_committed(put(*store, site.random, "item:1", "1")));
-  site.disk.fail_from(2, 2);  // the flush, and the cut that would take it back
+  site.disk.fail_from(2, 100);  // the flush, and all that would take it back
   const Result<Outcome> outcome = put(*store, site.random, "item:2", "2");
+  site.disk.fail_from(1, 0);
   ASSERT_TRUE(outcome);
   EXPECT_TRUE(std::holds_alternative<OutcomeUnknown>(*outcome));
   EXPECT_EQ(contents_of(*store).error().kind, ErrorKind::unreachable);
@@ -236,9 +237,33 @@ TEST(Confirmation, IsNotGivenAfterAFlushThatFailed) {
   leave_unflushed_line(site, "item:2");
   const auto store = site.open();
   const Transaction transaction = confirming(site, *store, "item:2");
-  site.disk.fail_at(1);
+  site.disk.fail_from(1, 100);
   EXPECT_FALSE(is_committed(store->commit(transaction)));
+  site.disk.fail_from(1, 0);
   EXPECT_FALSE(is_committed(store->commit(transaction))) << "the second flush would lie";
+}
+
+// What the system failed to write it takes for written, also when the next process flushes.
+TEST(FailingDisk, ThatDidNotWriteADeadWritersLineLosesNothingThatCameAfterIt) {
+  for (const bool confirms : {false, true}) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      SCOPED_TRACE(seed);
+      LocalSite site({}, seed);
+      ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:1", "1")));
+      leave_unflushed_line(site, "item:2");
+      const auto first = site.open();
+      Transaction confirmation = confirming(site, *first, "item:2");
+      site.disk.fail_at(confirms ? 1 : 2);  // the flush
+      ASSERT_FALSE(confirms ? first->commit(confirmation)
+                            : put(*first, site.random, "item:3", "3"));
+      ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:4", "4")));
+      ASSERT_TRUE(is_committed(put(*first, site.random, "item:5", "5"))) << "it goes on";
+      const Result<Contents> seen = contents_of(*site.open());
+      site.disk.crash();
+      EXPECT_EQ(contents_of(*site.open()).value_or(Contents{}), seen.value_or(Contents{}));
+      EXPECT_TRUE(seen && seen->contains("item:2") && seen->contains("item:4"));
+    }
+  }
 }
 
 TEST(FullDisk, RefusesAClaimWithNothingHalfDone) {

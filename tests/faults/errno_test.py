@@ -30,7 +30,7 @@ def a_flush_and_its_undo_that_fail_are_an_unknown_outcome():
     for scenario in (one for one in SCENARIOS if one.name in {"acquire", "renew", "release", "transfer"}):
         with scenario.stage() as (repo, bench):
             before, log_before = held(repo), repo.log_bytes()
-            reply = bench.inject("fdatasync:error=EIO:when=1", "ftruncate:error=EIO")
+            reply = bench.inject("fdatasync,fsync:error=EIO")
             check.equal(reply.code, 11, f"{scenario.name}: {reply}")
             check.equal(reply.error()["code"], "unreachable")
             check_aftermath(scenario, repo, before, log_before, reply, None)
