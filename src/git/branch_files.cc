@@ -87,7 +87,7 @@ GitProgram::Call BranchFiles::call(std::vector<std::string> arguments) const {
 
 GitProgram::Call BranchFiles::writing(std::vector<std::string> arguments) const {
   GitProgram::Call call = this->call(std::move(arguments));
-  call.settings = {flushing_ == Flushing::at_once ? "core.fsync=all" : "core.fsync=none"};
+  call.settings = {as_git_setting(flushing_)};
   return call;
 }
 

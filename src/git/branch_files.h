@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "git/batch_answers.h"
+#include "git/flushing.h"
 #include "git/git_program.h"
 
 namespace dibs {
@@ -42,12 +43,6 @@ struct TakenFile {
   std::string path;
   std::string mode;
   std::string object;
-};
-
-/// Whether what is written is on the disk when git has ended.
-enum class Flushing {
-  at_once,
-  none,  // it is on its way to a remote, and made again if it does not get there
 };
 
 class BranchFiles {

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <set>
+
 #include "base/text.h"
 
 namespace dibs {
@@ -49,9 +51,7 @@ Done clear_left_lock(FileSystem& files, const GitProgram& git, const std::string
 }
 
 Done flush_ref_folder(FileSystem& files, const std::string& common_dir, const std::string& name) {
-  const std::string folder = parent_of(common_dir + "/" + name);
-  Done synced = files.sync_directory(folder);
-  return synced || is_there(files, folder) ? synced : Done{};
+  return files.sync_all({parent_of(common_dir + "/" + name)});
 }
 
 // HEAD last: what is there without it was not finished, and is made again.
@@ -95,11 +95,12 @@ Result<LocalRefs::End> GitLocalRefs::move(const std::vector<RefMove>& moves,
 // git flushes a ref's file, and not the folder that it is in then. One that is deleted does no harm
 // if it comes back with the power.
 Result<LocalRefs::End> GitLocalRefs::flushed(const std::vector<RefMove>& moves) {
+  std::set<std::string> folders;  // those that are gone went with a ref that is in no file
   for (const RefMove& move : moves) {
-    if (move.stays() || move.to.empty()) continue;
-    if (Done synced = flush_ref_folder(files_, common_dir_, move.name); !synced)
-      return End{.kind = End::Kind::unknown, .why = synced.error().message};
+    if (!move.stays() && !move.to.empty()) folders.insert(parent_of(common_dir_ + "/" + move.name));
   }
+  if (Done synced = files_.sync_all({folders.begin(), folders.end()}); !synced)
+    return End{.kind = End::Kind::unknown, .why = synced.error().message};
   return End{.kind = End::Kind::moved, .why = {}};
 }
 

@@ -24,47 +24,39 @@ struct Objects {
   }
 };
 
-/// A file that has no name yet by which git would find it.
-struct Unnamed {
-  std::unique_ptr<File> file;
-  std::string temporary;
-  std::string path;
-};
-
-// Nothing when it is there already; whoever made it may have left it to the disk's own time.
-Result<std::optional<Unnamed>> written(FileSystem& files, const std::string& objects, unsigned mode,
-                                       const LooseObject& object) {
-  const std::string path = objects + "/" + object.path();
+// Where its file is: under a name by which git does not find it yet, unless it was there already.
+Result<std::string> written(FileSystem& files, const std::string& path, unsigned mode,
+                            const LooseObject& object) {
   if (const Result<std::unique_ptr<File>> there = files.open(path, Open::read);
-      there && *there != nullptr) {
-    if (Done synced = (*there)->sync(); !synced) return fail(synced.error());
-    return std::nullopt;
-  }
+      there && *there != nullptr)
+    return path;
   const std::string folder = path.substr(0, path.rfind('/'));
   if (Done made = files.make_directory(folder, mode); !made) return fail(made.error());
   const std::string temporary = folder + "/tmp_obj_dibs" + object.name.substr(2);
   if (Done removed = files.remove(temporary); !removed) return fail(removed.error());
-  Result<std::unique_ptr<File>> file = files.open(temporary, Open::create_append, kObjectMode);
+  const Result<std::unique_ptr<File>> file =
+      files.open(temporary, Open::create_append, kObjectMode);
   if (!file) return fail(file.error());
   if (Done put = (*file)->append(object.bytes); !put) return fail(put.error());
-  return Unnamed{.file = *std::move(file), .temporary = temporary, .path = path};
+  return temporary;
 }
 
-// Each whole and flushed before it has its name, as git does it. All are written before the first
-// is flushed: a file system with a journal puts them on disk together then.
+// Each whole and flushed before it has its name, as git does it, and all flushed together. One that
+// was there already is, too: whoever made it may have left it to the disk's own time.
 Done put_objects(FileSystem& files, const std::string& objects, unsigned mode,
                  const std::vector<LooseObject>& all) {
-  std::vector<Unnamed> unnamed;
+  std::vector<std::string> paths;
+  std::vector<std::string> places;
   for (const LooseObject& object : all) {
-    Result<std::optional<Unnamed>> put = written(files, objects, mode, object);
+    paths.push_back(objects + "/" + object.path());
+    Result<std::string> put = written(files, paths.back(), mode, object);
     if (!put) return fail(put.error());
-    if (put->has_value()) unnamed.push_back(**std::move(put));
+    places.push_back(*std::move(put));
   }
-  for (const Unnamed& one : unnamed) {
-    if (Done synced = one.file->sync(); !synced) return synced;
-  }
-  for (const Unnamed& one : unnamed) {
-    if (Done named = files.rename(one.temporary, one.path); !named) return named;
+  if (Done synced = files.sync_all(places); !synced) return synced;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (places[i] == paths[i]) continue;
+    if (Done named = files.rename(places[i], paths[i]); !named) return named;
   }
   return {};
 }

@@ -65,7 +65,7 @@ Result<std::vector<std::string>> Merging::list(const std::vector<std::string>& w
 
 Result<Merging::MergedTree> Merging::merged_tree(const std::string& ours,
                                                  const std::string& theirs) const {
-  std::vector<std::string> settings{"core.fsync=all"};
+  std::vector<std::string> settings{as_git_setting(flushing_)};
   if (moved_folders_ == MovedFolders::stay) settings.emplace_back("merge.directoryRenames=false");
   const Result<ProgramEnd> end =
       git_.run({.git_dir = git_dir_,
@@ -102,7 +102,7 @@ Result<std::string> Merging::commit(const NewCommit& commit) const {
                                            .arguments = std::move(arguments),
                                            .input = commit.message,
                                            .environment = commit.environment,
-                                           .settings = {"core.fsync=all"}});
+                                           .settings = {as_git_setting(flushing_)}});
   if (!end) return fail(end.error());
   if (end->succeeded()) return std::string(trim(end->out));
   return fail(ErrorKind::refused, fmt::format("git cannot commit: {}", complaint_of(*end)),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "git/flushing.h"
 #include "git/git_program.h"
 
 namespace dibs {
@@ -45,16 +46,19 @@ enum class MovedFolders {
 class Merging {
  public:
   // `git_dir` is any git directory of the repository.
-  Merging(const GitProgram& git, std::string git_dir,
+  Merging(const GitProgram& git, std::string git_dir, Flushing flushing = Flushing::at_once,
           MovedFolders moved_folders = MovedFolders::as_git_is_set)
-      : git_(git), git_dir_(std::move(git_dir)), moved_folders_(moved_folders) {}
+      : git_(git),
+        git_dir_(std::move(git_dir)),
+        flushing_(flushing),
+        moved_folders_(moved_folders) {}
 
   // The commits that the branch has and the target has not, oldest first.
   [[nodiscard]] Result<std::vector<std::string>> commits_to_land(const MergeRequest& request) const;
   // The files in which two commits differ, in git's order.
   [[nodiscard]] Result<std::vector<std::string>> changed_paths(const std::string& from,
                                                                const std::string& to) const;
-  // What is made is on disk when it returns.
+  // What is made is on disk when it returns, unless it is not to be flushed.
   [[nodiscard]] Result<MergeEnd> merge(const MergeRequest& request) const;
 
  private:
@@ -94,6 +98,7 @@ class Merging {
 
   const GitProgram& git_;
   std::string git_dir_;
+  Flushing flushing_;
   MovedFolders moved_folders_;
 };
 

@@ -117,8 +117,8 @@ TEST_F(Merges, AFileInAFolderThatWasMovedConflictsOrStays) {
   EXPECT_TRUE(run_git(repo_, {"mv", "old", "new"}));
   EXPECT_TRUE(run_git(repo_, {"commit", "-q", "-m", "move"}));
   EXPECT_EQ(merge(LandMode::merge).conflicts, (std::vector<std::string>{"new/b.txt"}));
-  const auto end =
-      Merging(git_, repo_ + "/.git", MovedFolders::stay).merge(request(LandMode::merge));
+  const auto end = Merging(git_, repo_ + "/.git", Flushing::at_once, MovedFolders::stay)
+                       .merge(request(LandMode::merge));
   ASSERT_TRUE(end) << end.error().message;
   EXPECT_EQ(ask({"ls-tree", "-r", "--name-only", end->commit}), "new/a.txt\nold/b.txt\nshared.txt");
 }

@@ -35,7 +35,7 @@ void add_line(std::string_view line, BroughtWork& brought) {
 
 // One diff a commit finds what is new without reading what both sides have.
 Result<BroughtWork> brought_by(const GitProgram& git, const std::string& git_dir,
-                               const std::string& work, const std::string& target) {
+                               const std::string& work, const std::vector<std::string>& others) {
   BroughtWork brought;
   const auto take_lines = [&](std::string& said) {
     const std::size_t whole = said.rfind('\n') + 1;
@@ -43,13 +43,12 @@ Result<BroughtWork> brought_by(const GitProgram& git, const std::string& git_dir
     for (const std::string_view line : split(lines, '\n')) add_line(line, brought);
     said.erase(0, whole);
   };
-  const Result<std::string> rest =
-      git.output_of({.git_dir = git_dir,
-                     .arguments = {"log", "--format=%H %T", "--raw", "-r", "-t", "-c",
-                                   "--no-renames", "--no-abbrev", work, "^" + target},
-                     .input = {},
-                     .heard = take_lines},
-                    ErrorKind::internal);
+  std::vector<std::string> arguments{"log", "--format=%H %T", "--raw",       "-r", "-t",
+                                     "-c",  "--no-renames",   "--no-abbrev", work};
+  for (const std::string& other : others) arguments.push_back("^" + other);
+  const Result<std::string> rest = git.output_of(
+      {.git_dir = git_dir, .arguments = std::move(arguments), .input = {}, .heard = take_lines},
+      ErrorKind::internal);
   if (!rest) return fail(rest.error());
   std::ranges::sort(brought.objects);
   const auto again = std::ranges::unique(brought.objects);
@@ -59,14 +58,10 @@ Result<BroughtWork> brought_by(const GitProgram& git, const std::string& git_dir
 
 Done flush_objects(FileSystem& files, const std::string& common_dir,
                    const std::vector<std::string>& objects) {
-  for (const std::string& name : objects) {
-    const std::string path = common_dir + "/objects/" + name.substr(0, 2) + "/" + name.substr(2);
-    const Result<std::unique_ptr<File>> file = files.open(path, Open::read);
-    if (!file) return fail(file.error());
-    if (*file == nullptr) continue;  // in a pack, or a submodule's
-    if (Done synced = (*file)->sync(); !synced) return synced;
-  }
-  return {};
+  std::vector<std::string> paths;  // where there is none, it is in a pack, or a submodule's
+  for (const std::string& name : objects)
+    paths.push_back(common_dir + "/objects/" + name.substr(0, 2) + "/" + name.substr(2));
+  return files.sync_all(paths);
 }
 
 }  // namespace dibs

@@ -17,9 +17,10 @@ struct BroughtWork {
   std::vector<std::string> objects;  // commits, trees and files
 };
 
-// Everything that `work` has and `target` has not; both are commits.
+// Everything that `work` has and none of `others` has; all are commits.
 [[nodiscard]] Result<BroughtWork> brought_by(const GitProgram& git, const std::string& git_dir,
-                                             const std::string& work, const std::string& target);
+                                             const std::string& work,
+                                             const std::vector<std::string>& others);
 
 // Those that are loose: git has flushed what is in a pack.
 [[nodiscard]] Done flush_objects(FileSystem& files, const std::string& common_dir,

@@ -11,6 +11,30 @@ Result<std::string_view> File::contents() {
   return std::string_view(contents_).substr(0, *got);
 }
 
+namespace {
+
+Done sync_one(FileSystem& files, const std::string& path) {
+  const Result<std::optional<FileStatus>> status = files.status(path);
+  if (!status) return fail(status.error());
+  if (!status->has_value()) return {};
+  if ((*status)->kind == FileKind::directory) {
+    Done synced = files.sync_directory(path);
+    return synced || is_there(files, path) ? synced : Done{};
+  }
+  const Result<std::unique_ptr<File>> file = files.open(path, Open::read);
+  if (!file) return fail(file.error());
+  return *file == nullptr ? Done{} : (*file)->sync();
+}
+
+}  // namespace
+
+Done FileSystem::sync_all(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    if (Done synced = sync_one(*this, path); !synced) return synced;
+  }
+  return {};
+}
+
 bool is_there(FileSystem& files, const std::string& path) {
   const Result<std::optional<FileStatus>> status = files.status(path);
   return !status || status->has_value();

@@ -108,6 +108,9 @@ class FileSystem {
   [[nodiscard]] virtual Result<bool> rename_new(const std::string& from, const std::string& to) = 0;
   [[nodiscard]] virtual Done remove(const std::string& path) = 0;  // fine when it is not there
   [[nodiscard]] virtual Done sync_directory(const std::string& path) = 0;
+  // All these files and directories are on disk when it returns; one that is not there is passed
+  // over. For what need not be there in order: waiting for each of several flushes is dear.
+  [[nodiscard]] virtual Done sync_all(const std::vector<std::string>& paths);
   // Fine when it is there already; sets exactly `mode`, whatever the umask, when it makes it.
   [[nodiscard]] virtual Done make_directory(const std::string& path,
                                             unsigned mode = kPrivateDirectory) = 0;

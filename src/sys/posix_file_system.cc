@@ -24,6 +24,7 @@
 #include "sys/descriptor.h"
 #include "sys/lock_wait.h"
 #include "sys/randomness.h"
+#include "sys/sync_together.h"
 
 namespace dibs {
 
@@ -321,6 +322,11 @@ Done PosixFileSystem::sync_directory(const std::string& path) {
   const Descriptor fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd.is_open() && ::fsync(fd.get()) == 0) return {};
   return failed("flush", path, errno);
+}
+
+Done PosixFileSystem::sync_all(const std::vector<std::string>& paths) {
+  const std::optional<FailedFlush> one = sync_together(paths);
+  return one ? Done(failed("flush", one->path, one->error)) : Done{};
 }
 
 Done PosixFileSystem::make_directory(const std::string& path, unsigned mode) {

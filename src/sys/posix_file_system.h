@@ -19,6 +19,7 @@ class PosixFileSystem final : public FileSystem {
   [[nodiscard]] Result<bool> rename_new(const std::string& from, const std::string& to) override;
   [[nodiscard]] Done remove(const std::string& path) override;
   [[nodiscard]] Done sync_directory(const std::string& path) override;
+  [[nodiscard]] Done sync_all(const std::vector<std::string>& paths) override;
   [[nodiscard]] Done make_directory(const std::string& path, unsigned mode) override;
   [[nodiscard]] Done change_mode(const std::string& path, unsigned mode) override;
   [[nodiscard]] Result<std::vector<std::string>> list(const std::string& directory) override;

@@ -47,6 +47,25 @@ TEST_F(PosixFiles, AppendReadCutAndMeasure) {
   EXPECT_EQ(read_bytes(temp_ / "f"), "hello!") << "at the end, wherever that is";
 }
 
+TEST_F(PosixFiles, AreFlushedTogetherAndTheFirstFailureIsTold) {
+  std::vector<std::string> paths{temp_ / "none", temp_ / "none/f", temp_ / "."};
+  for (int i = 0; i < 40; ++i) {
+    paths.push_back(temp_ / ("f" + std::to_string(i)));
+    ASSERT_TRUE(opened("f" + std::to_string(i), Open::create_append)->append("x"));
+  }
+  EXPECT_TRUE(files_.sync_all({}));
+  EXPECT_TRUE(files_.sync_all(paths));
+  for (const int at : {0, 20, 43}) {
+    const std::string link = temp_ / ("link" + std::to_string(at));
+    ASSERT_EQ(::symlink("f0", link.c_str()), 0);
+    paths.insert(paths.begin() + at, link);
+    const Done synced = files_.sync_all(paths);
+    ASSERT_FALSE(synced) << at;
+    EXPECT_NE(synced.error().message.find(link), std::string::npos) << synced.error().message;
+    paths.erase(paths.begin() + at);
+  }
+}
+
 TEST_F(PosixFiles, TellAbsenceFromFailure) {
   EXPECT_EQ(*files_.open(temp_ / "none", Open::read, kPrivateFile), nullptr);
   EXPECT_EQ(*files_.open(temp_ / "none", Open::append, kPrivateFile), nullptr);

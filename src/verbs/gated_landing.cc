@@ -112,7 +112,7 @@ Result<GatedLanding> land_through_gates(Workspace& workspace, const Landable& la
   if (!notes) return fail(notes.error());
   if (!*again && stack.size() == 1)
     passed = {.target = plan->target.commit, .commit = stack.front().commit};
-  const Result<LandingStep> step = land_step(workspace, plan->target, stack);
+  const Result<LandingStep> step = land_step(workspace, *plan, stack);
   if (!step) return fail(step.error());
   GatedLanding landed{.target = plan->target,
                       .target_at = step->target_at,

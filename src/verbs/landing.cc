@@ -134,14 +134,16 @@ Result<Attempt> land_at_once(Workspace& workspace, const Landable& landable, con
   const LandingTurn turn =
       *most > 1 ? LandingTurn::offering(workspace, landable) : LandingTurn::alone(workspace);
   if (turn.was_taken_along()) return fail(lease_ended(landable));
-  const Result<MergePlan> plan = merge_plan(workspace, request, gates.trailer);
+  Result<MergePlan> plan = merge_plan(workspace, request, gates.trailer);
   if (!plan) return fail(plan.error());
+  // Nobody sees what is merged before the step. Where gates are to pass, a work tree stands on it.
+  if (plan->target.remote.empty()) plan->flushing = Flushing::none;
   Result<MergedWork> merged = merge_own(workspace, landable, *plan, plan->target.commit);
   if (!merged) return fail(merged.error());
   const std::vector<Stacked> stack =
       stack_up(workspace, {.landable = landable, .commit = std::move(merged->commit)},
                turn.offered(*most - 1), *plan, gates);
-  const Result<LandingStep> step = land_step(workspace, plan->target, stack);
+  const Result<LandingStep> step = land_step(workspace, *plan, stack);
   if (!step) return fail(step.error());
   turn.took_along(stack);
   return Attempt{.target = plan->target,

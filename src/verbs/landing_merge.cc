@@ -42,16 +42,16 @@ Error conflict(const Landable& landable, const Target& target, const MergeEnd& e
 // Where the target has moved an item's folder, what the work put into it is no conflict: the item
 // brings it along (ItemLanding).
 Result<MergeEnd> merged(Workspace& workspace, const std::string& git_dir,
-                        const MergeRequest& request) {
+                        const MergeRequest& request, Flushing flushing) {
   const Result<const Settings*> settings = workspace.settings();
   if (!settings) return fail(settings.error());
   const GitProgram& git = workspace.system().git;
-  Result<MergeEnd> end = Merging(git, git_dir).merge(request);
+  Result<MergeEnd> end = Merging(git, git_dir, flushing).merge(request);
   const std::optional<std::string> folder = work_folder(**settings);
   if (!end || !folder || !end->commit.empty()) return end;
   const bool all_there = std::ranges::all_of(
       end->conflicts, [&](const std::string& path) { return path.starts_with(*folder + "/"); });
-  return all_there ? Merging(git, git_dir, MovedFolders::stay).merge(request) : end;
+  return all_there ? Merging(git, git_dir, flushing, MovedFolders::stay).merge(request) : end;
 }
 
 MergeRequest merge_request(const Landable& landable, const MergePlan& plan,
@@ -76,7 +76,7 @@ Result<MergeEnd> merge(Workspace& workspace, const Landable& landable, const Mer
   if (!repository) return fail(repository.error());
   const std::string& git_dir = (*repository)->common_dir;
   const MergeRequest request = merge_request(landable, plan, onto);
-  Result<MergeEnd> end = merged(workspace, git_dir, request);
+  Result<MergeEnd> end = merged(workspace, git_dir, request, plan.flushing);
   if (end && end->commit == onto) return fail(nothing_to_land(landable, plan.target));
   return end;
 }
@@ -139,7 +139,7 @@ Done bring_to_disk(Workspace& workspace, const Landable& landable) {
   const System& system = workspace.system();
   const std::string& common_dir = (*repository)->common_dir;
   const Result<BroughtWork> brought =
-      brought_by(system.git, common_dir, landable.work, target->commit);
+      brought_by(system.git, common_dir, landable.work, {target->commit});
   if (!brought) return fail(brought.error());
   if (brought->commits == 0) return fail(nothing_to_land(landable, *target));
   if (!target->remote.empty()) return {};
@@ -181,7 +181,7 @@ Result<MergedWork> merge_own(Workspace& workspace, const Landable& landable, con
   request.tree = (*resolved)->tree;
   request.trailers.push_back((*resolved)->trailer);
   const Result<MergeEnd> made =
-      Merging(workspace.system().git, (*repository)->common_dir).merge(request);
+      Merging(workspace.system().git, (*repository)->common_dir, plan.flushing).merge(request);
   if (!made) return fail(made.error());
   if (made->commit == onto) return fail(nothing_to_land(landable, plan.target));
   return MergedWork{.commit = made->commit, .notes = std::move((*resolved)->notes)};

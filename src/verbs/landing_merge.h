@@ -45,7 +45,8 @@ struct Landable {
 struct MergePlan {
   Target target;
   LandMode mode = LandMode::merge;
-  std::string trailer;  // one more for the commits that are made; empty: none
+  std::string trailer;                    // one more for the commits that are made; empty: none
+  Flushing flushing = Flushing::at_once;  // none: the step that lands them does it (land_step)
 };
 [[nodiscard]] Result<MergePlan> merge_plan(Workspace& workspace, const Land& request,
                                            const std::string& trailer);

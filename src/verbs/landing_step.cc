@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "git/commits.h"
+#include "git/work_flush.h"
 #include "verbs/item_landing.h"
 
 namespace dibs::verbs {
@@ -21,6 +22,19 @@ Result<RefMove> target_move(Workspace& workspace, const Target& target, const st
   if (!own) return fail(own.error());
   const bool begins = target.remote.empty() && !own->has_value();
   return RefMove{.name = branch, .from = begins ? std::string() : target.commit, .to = to};
+}
+
+// What merging has made, of all works at once: those themselves are on disk (bring_to_disk).
+Done flush_merges(Workspace& workspace, const Target& target, std::span<const Stacked> stack) {
+  const Result<const Repository*> repository = workspace.repository();
+  if (!repository) return fail(repository.error());
+  const System& system = workspace.system();
+  const std::string& common_dir = (*repository)->common_dir;
+  std::vector<std::string> flushed{target.commit};
+  for (const Stacked& one : stack) flushed.push_back(one.landable.work);
+  const Result<BroughtWork> made = brought_by(system.git, common_dir, stack.back().commit, flushed);
+  if (!made) return fail(made.error());
+  return flush_objects(system.files, common_dir, made->objects);
 }
 
 // Whoever else lost its lease must not be told so by us: it asks for itself.
@@ -83,8 +97,13 @@ bool is_about_the_lease(ErrorKind kind) {
   return kind == ErrorKind::lease_lost || kind == ErrorKind::held || kind == ErrorKind::not_found;
 }
 
-Result<LandingStep> land_step(Workspace& workspace, const Target& target,
+Result<LandingStep> land_step(Workspace& workspace, const MergePlan& plan,
                               std::span<const Stacked> stack) {
+  const Target& target = plan.target;
+  if (plan.flushing == Flushing::none) {
+    if (Done flushed = flush_merges(workspace, target, stack); !flushed)
+      return fail(flushed.error());
+  }
   const Result<RefMove> move = target_move(workspace, target, stack.back().commit);
   if (!move) return fail(move.error());
   std::vector<std::string> names;

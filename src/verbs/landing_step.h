@@ -25,7 +25,7 @@ struct LandingStep {
 };
 // `contended` when the target or an item has moved since: merge again. `lease_lost` and the like
 // are about the first one; if another has lost its lease, all of it is `contended`, too.
-[[nodiscard]] Result<LandingStep> land_step(Workspace& workspace, const Target& target,
+[[nodiscard]] Result<LandingStep> land_step(Workspace& workspace, const MergePlan& plan,
                                             std::span<const Stacked> stack);
 
 [[nodiscard]] bool is_about_the_lease(ErrorKind kind);
