@@ -68,6 +68,21 @@ TEST_F(LogAndIndex, AnIndexOfNothingFitsAnEmptyLog) {
   EXPECT_TRUE(is_committed(put(*site_.open(), site_.random, "item:3", "3")));
 }
 
+// Whoever was stopped after it had read the index may find any later log.
+TEST_F(LogAndIndex, AnIndexThatEndsWithAnEarlierSegmentDoesNotFitAnEmptyLog) {
+  const LogPosition first_end = end();
+  ASSERT_TRUE(site_.disk.rename(kLog, site_.path(segment_name(1))));
+  site_.disk.put(kLog, "");
+  ASSERT_TRUE(is_committed(put(*site_.open(), site_.random, "item:3", "3")));
+  Contents all = kBoth;
+  all["item:3"] = "3";
+  ASSERT_EQ(seen(), all);
+  ASSERT_TRUE(site_.disk.rename(kLog, site_.path(segment_name(3))));
+  site_.disk.put(kLog, "");
+  put_strange_index(first_end);
+  EXPECT_EQ(seen(), all);
+}
+
 TEST_F(LogAndIndex, AnIndexThatSaysSomethingElseThanTheLogIsRebuiltByARepair) {
   put_strange_index(end());
   const Result<RepairReport> report = site_.open()->repair();

@@ -136,9 +136,14 @@ Result<std::optional<LogPosition>> LocalStore::start_of_empty_log() {
   const Result<std::optional<FileStatus>> closed =
       files_.status(path(segment_name(header.segment_first_seq)));
   if (!closed) return fail(closed.error());
-  // An older index, written by someone slow, ends before the closed segment does.
+  // An older index, written by someone slow, ends before the closed segment does. One that was read
+  // by someone slow may end with a segment after which others were closed.
   const bool covers_it = closed->has_value() && (*closed)->size == header.position.offset;
-  return covers_it ? std::optional(next_segment_after(header)) : std::nullopt;
+  const Result<std::optional<FileStatus>> next =
+      files_.status(path(segment_name(header.position.seq + 1)));
+  if (!next) return fail(next.error());
+  const bool is_last = !next->has_value();
+  return covers_it && is_last ? std::optional(next_segment_after(header)) : std::nullopt;
 }
 
 // The log is missing: a rotation was cut short after it gave the old one its number.
