@@ -163,15 +163,17 @@ void EntryCheck::check_forced(const Lease& lease, const Event& event) {
     accuse("I6", fmt::format("{} was evicted without being asked for", lease.session.text));
 }
 
-// Nobody who was there when it looked, and still is, comes before it.
+// Nobody who was there when it looked, and still is, comes before it. One that had to give way then
+// may have begun anew since.
 void EntryCheck::check_turn(const Key& resource, const Lease& lease) {
   if (asked_.takeover == Takeover::any || asked_.last_look) return;
   const Line& seen = witness_.chronicle().before(asked_.looked_at).line(resource);
   for (const Waiter& waiter : before_.line(resource).waiters) {
     if (waiter.id == asked_.place.id) return;
     const Waiter* then = seen.find(waiter.id);
-    const bool waits = then != nullptr && !waiter.must_give_way() && !is_gone(*then) &&
-                       !is_gone(waiter) && !contains(asked_.place.passed_over, waiter.id);
+    const auto stands = [&](const Waiter& one) { return !one.must_give_way() && !is_gone(one); };
+    const bool waits = then != nullptr && stands(*then) && stands(waiter) &&
+                       !contains(asked_.place.passed_over, waiter.id);
     if (!waits || waiter.session == lease.session || share(waiter.mode, lease.mode)) continue;
     return accuse(
         "I16", fmt::format("{} was before it in line for {}", waiter.session.text, resource.text));
