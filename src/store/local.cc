@@ -253,14 +253,26 @@ bool LocalStore::ends_where_it_was_read() {
   return size && *size == tail_.end().offset;
 }
 
-// Whoever made the log may have died before its name was on disk, and with the name a power loss
-// takes all that was flushed to it. Only the first line can find it so.
-Done LocalStore::flush_name_of_new_log() {
-  return tail_.end().offset > 0 ? Done{} : files_.sync_directory(directory_);
+// Whoever made the log, or put another file in its place, may have died before its name was on disk,
+// and with the name a power loss takes all that was flushed to it. Of a new log only the first line
+// can find it so; of another file the mode tells.
+Done LocalStore::flush_name_of_log() {
+  if (tail_.end().offset > 0 && !log_name_.may_be_lost) return {};
+  if (Done synced = files_.sync_directory(directory_); !synced) return synced;
+  // If the mode stays as it is, the next one flushes again.
+  if (std::exchange(log_name_.may_be_lost, false))
+    (void)files_.change_mode(path(kLogName), file_mode_);
+  return {};
+}
+
+Done LocalStore::replace_log(std::string_view text) {
+  Done replaced = files_.replace_file(path(kLogName), text, file_mode_ | kNameMayBeLost);
+  if (replaced) (void)files_.change_mode(path(kLogName), file_mode_);
+  return replaced;
 }
 
 Result<Outcome> LocalStore::append_durably(const std::string& line, bool gives_back) {
-  if (Done named = flush_name_of_new_log(); !named) return fail(named.error());
+  if (Done named = flush_name_of_log(); !named) return fail(named.error());
   Done appended = append_or_undo(line);
   if (!appended && gives_back && ends_where_it_was_read()) {
     if (Done freed = files_.remove(path(kReserveName)); freed) appended = append_or_undo(line);
@@ -278,6 +290,9 @@ Result<Outcome> LocalStore::append_durably(const std::string& line, bool gives_b
 // without it. That may be more than a line of ours, as whoever wrote the one before may have died
 // before its flush. So the log becomes another file, as far as it was read.
 Done LocalStore::flush_log() {
+  if (log_name_.may_be_lost) {
+    if (Done named = flush_name_of_log(); !named) return named;
+  }
   Done synced = log_->sync();
   if (!synced && !write_log_anew()) {
     (void)log_->truncate(tail_.end().offset);  // so that nobody builds on what was not written
@@ -291,18 +306,17 @@ Done LocalStore::write_log_anew() {
   const Result<std::size_t> got = log_->read_at(0, lines);
   if (!got) return fail(got.error());
   if (*got != lines.size()) return fail(not_flushed());
-  Done written = files_.replace_file(path(kLogName), lines, file_mode_);
+  Done written = replace_log(lines);
   // Another file, so this repeats no flush that has failed.
-  for (int tries = 1; !written && tries < kLogCopiesMax; ++tries)
-    written = files_.replace_file(path(kLogName), lines, file_mode_);
+  for (int tries = 1; !written && tries < kLogCopiesMax; ++tries) written = replace_log(lines);
   if (!written) return written;
   Result<std::unique_ptr<File>> log = files_.open(path(kLogName), Open::append);
   if (!log) return fail(log.error());
   if (*log == nullptr) return fail(not_flushed());
-  const Result<std::uint64_t> inode = inode_of_log();
-  if (!inode) return fail(inode.error());
+  const Result<LogName> name = name_of_log();
+  if (!name) return fail(name.error());
   log_ = *std::move(log);
-  log_inode_ = *inode;
+  log_name_ = *name;
   return {};
 }
 

@@ -81,7 +81,12 @@ class LocalStore final : public Store, public Upkeep {
   [[nodiscard]] Result<std::optional<LogPosition>> start_of_empty_log();
   [[nodiscard]] Result<bool> has_line_ending_at(const LogPosition& position);
   [[nodiscard]] Done make_log();
-  [[nodiscard]] Result<std::uint64_t> inode_of_log();
+  /// Which file has the log's name.
+  struct LogName {
+    std::uint64_t inode = 0;   // 0: none
+    bool may_be_lost = false;  // a power loss could give the name back to the file before it
+  };
+  [[nodiscard]] Result<LogName> name_of_log();
   enum class Purpose { look, write };
   // Under the lock. For writing, the end of the log is mended and must be open for appending; so it
   // is where a landing was cut short, for that is finished first.
@@ -101,7 +106,8 @@ class LocalStore final : public Store, public Upkeep {
   [[nodiscard]] Result<bool> expectations_hold(const Transaction& transaction);
   [[nodiscard]] Result<Outcome> append_durably(const std::string& line, bool gives_back);
   [[nodiscard]] bool ends_where_it_was_read();
-  [[nodiscard]] Done flush_name_of_new_log();
+  [[nodiscard]] Done flush_name_of_log();
+  [[nodiscard]] Done replace_log(std::string_view text);
   [[nodiscard]] Done flush_log();
   [[nodiscard]] Done write_log_anew();
   [[nodiscard]] Done append_or_undo(const std::string& line);
@@ -127,7 +133,7 @@ class LocalStore final : public Store, public Upkeep {
 
   bool loaded_ = false;
   std::unique_ptr<File> log_;
-  std::uint64_t log_inode_ = 0;
+  LogName log_name_;
   std::optional<Error> unwritable_;  // why the log is open for reading only
   std::uint64_t segment_first_seq_ = 1;
   std::unique_ptr<ClaimsIndex> index_;  // the records at tail_.start(); or else

@@ -266,6 +266,32 @@ TEST(FailingDisk, ThatDidNotWriteADeadWritersLineLosesNothingThatCameAfterIt) {
   }
 }
 
+// As who replaces the log leaves it, when it is killed before the last flush.
+void put_unsettled_copy_of_log(LocalSite& site) {
+  const std::string aside = site.path("claims.jsonl.aside.tmp");
+  const auto copy = site.disk.open(aside, Open::create_append, kPrivateFile | kNameMayBeLost);
+  ASSERT_TRUE((*copy)->append(site.log()) && (*copy)->sync());
+  ASSERT_TRUE(site.disk.rename(aside, site.path("claims.jsonl")));
+}
+
+TEST(FailingDisk, WhoDiesBeforeTheNewLogsNameIsOnDiskLosesNothingOfTheNext) {
+  for (const bool confirms : {false, true}) {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      SCOPED_TRACE(seed);
+      LocalSite site({}, seed);
+      ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:1", "1")));
+      if (confirms) leave_unflushed_line(site, "item:3");
+      put_unsettled_copy_of_log(site);
+      const auto store = site.open();
+      ASSERT_TRUE(is_committed(confirms ? store->commit(confirming(site, *store, "item:3"))
+                                        : put(*store, site.random, "item:3", "3")));
+      EXPECT_EQ((*site.disk.status(site.path("claims.jsonl")))->mode, kPrivateFile);
+      site.disk.crash();
+      EXPECT_TRUE(contents_of(*site.open())->contains("item:3"));
+    }
+  }
+}
+
 TEST(FullDisk, RefusesAClaimWithNothingHalfDone) {
   LocalSite site;
   const auto store = site.open();

@@ -24,18 +24,18 @@ void LocalStore::forget() {
   looked_up_.clear();
 }
 
-// Zero when there is none.
-Result<std::uint64_t> LocalStore::inode_of_log() {
+Result<LocalStore::LogName> LocalStore::name_of_log() {
   const Result<std::optional<FileStatus>> status = files_.status(path(kLogName));
   if (!status) return fail(status.error());
-  return status->has_value() ? (*status)->inode : 0;
+  if (!status->has_value()) return LogName{};
+  return LogName{.inode = (*status)->inode, .may_be_lost = ((*status)->mode & kNameMayBeLost) != 0};
 }
 
 Result<Halt> LocalStore::catch_up(bool locked) {
   if (!loaded_) return load(locked);
-  const Result<std::uint64_t> inode = inode_of_log();
-  if (!inode) return fail(inode.error());
-  const bool rotated_away = *inode != log_inode_;
+  const Result<LogName> name = name_of_log();
+  if (!name) return fail(name.error());
+  const bool rotated_away = name->inode != log_name_.inode;
   // A process that lives long takes up a newer index now and then, instead of all that happens.
   if (rotated_away || tail_is_long()) return load(locked);
 
@@ -62,9 +62,9 @@ Result<Halt> LocalStore::load(bool locked) {
   }
   file_mode_ = (*directory)->mode & 0666U;
 
-  const Result<std::uint64_t> inode = inode_of_log();
-  if (!inode) return fail(inode.error());
-  log_inode_ = *inode;
+  const Result<LogName> name = name_of_log();
+  if (!name) return fail(name.error());
+  log_name_ = *name;
   index_ = ClaimsIndex::open(files_, path(kIndexName));
   // Opened for appending where that is allowed, so that a commit need not open it again.
   Result<std::unique_ptr<File>> log = files_.open(path(kLogName), Open::append);
@@ -152,9 +152,9 @@ Done LocalStore::make_log() {
   if (!log) return fail(log.error());
   log_ = *std::move(log);
   if (Done synced = files_.sync_directory(directory_); !synced) return synced;
-  const Result<std::uint64_t> inode = inode_of_log();
-  if (!inode) return fail(inode.error());
-  log_inode_ = *inode;
+  const Result<LogName> name = name_of_log();
+  if (!name) return fail(name.error());
+  log_name_ = *name;
   return {};
 }
 
