@@ -45,6 +45,13 @@ void append_hex(std::string& out, std::uint8_t byte) {
   out += kHexDigits[byte & 15U];
 }
 
+std::string to_hex(std::string_view bytes) {
+  std::string hex;
+  hex.reserve(2 * bytes.size());
+  for (const char byte : bytes) append_hex(hex, static_cast<std::uint8_t>(byte));
+  return hex;
+}
+
 int hex_digit(char c) {
   const std::size_t at = kHexDigits.find(c);
   return at == std::string_view::npos ? -1 : static_cast<int>(at);

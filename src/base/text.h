@@ -13,6 +13,7 @@
 namespace dibs {
 
 void append_hex(std::string& out, std::uint8_t byte);
+[[nodiscard]] std::string to_hex(std::string_view bytes);
 [[nodiscard]] int hex_digit(char c);  // -1 when it is none
 [[nodiscard]] std::string hex32(std::uint32_t value);
 [[nodiscard]] std::optional<std::uint32_t> parse_hex32(std::string_view text);

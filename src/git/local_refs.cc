@@ -46,7 +46,7 @@ Done clear_left_lock(FileSystem& files, const GitProgram& git, const std::string
   if (!before || !git.outlast_others()) return {};
   const std::optional<FileStatus> after = status();
   const bool same = after && after->inode == before->inode && after->size == before->size &&
-                    after->modified_unix_ms == before->modified_unix_ms;
+                    after->modified_unix_ns == before->modified_unix_ns;
   return same ? files.remove(path) : Done{};
 }
 

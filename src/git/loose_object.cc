@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/sha.h"
+#include "git/inflate.h"
 
 namespace dibs {
 
@@ -47,28 +48,11 @@ std::string zlib_stored(std::string_view bytes) {
   return out;
 }
 
-std::size_t u16_at(std::string_view bytes, std::size_t at) {
-  return static_cast<std::uint8_t>(bytes[at]) |
-         static_cast<std::size_t>(static_cast<std::uint8_t>(bytes[at + 1])) << 8U;
-}
-
-// What was stored; nothing when git packed it. The checksum is left alone: an object has a name.
-std::optional<std::string> stored_in_zlib(std::string_view bytes) {
-  constexpr std::size_t kBlockHead = 5;
-  if (!bytes.starts_with(kZlibHead)) return std::nullopt;
-  bytes.remove_prefix(kZlibHead.size());
-  std::string content;
-  for (bool last = false; !last;) {
-    if (bytes.size() < kBlockHead || static_cast<std::uint8_t>(bytes.front()) > 1)
-      return std::nullopt;
-    last = bytes.front() == '\x01';
-    const std::size_t length = u16_at(bytes, 1);
-    bytes.remove_prefix(kBlockHead);
-    if (bytes.size() < length) return std::nullopt;
-    content += bytes.substr(0, length);
-    bytes.remove_prefix(length);
-  }
-  return content;
+std::string with_head(std::string_view type, std::string_view content) {
+  std::string object = fmt::format("{} {}", type, content.size());
+  object += '\0';
+  object += content;
+  return object;
 }
 
 std::string name_of(ObjectFormat format, std::string_view object) {
@@ -82,16 +66,18 @@ ObjectFormat format_of(std::string_view name) {
   return name.size() == kSha256Hex ? ObjectFormat::sha256 : ObjectFormat::sha1;
 }
 
+std::string object_name(ObjectFormat format, std::string_view type, std::string_view content) {
+  return name_of(format, with_head(type, content));
+}
+
 LooseObject loose_object(ObjectFormat format, std::string_view type, std::string_view content) {
-  std::string object = fmt::format("{} {}", type, content.size());
-  object += '\0';
-  object += content;
+  const std::string object = with_head(type, content);
   return {.name = name_of(format, object), .bytes = zlib_stored(object)};
 }
 
 std::optional<std::string> unwrapped(std::string_view bytes, std::string_view type,
                                      std::string_view name) {
-  std::optional<std::string> object = stored_in_zlib(bytes);
+  std::optional<std::string> object = inflated(bytes, kObjectMax);
   if (!object || name_of(format_of(name), *object) != name) return std::nullopt;
   const std::size_t head = object->find('\0');
   if (head == std::string::npos || !object->starts_with(std::string(type) + " "))

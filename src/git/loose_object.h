@@ -24,8 +24,13 @@ struct LooseObject {
 [[nodiscard]] LooseObject loose_object(ObjectFormat format, std::string_view type,
                                        std::string_view content);
 
-// The content of an object that is wrapped as above; nothing when it is of another type, was
-// compressed, or is not what its name says.
+// What an object with this content is called.
+[[nodiscard]] std::string object_name(ObjectFormat format, std::string_view type,
+                                      std::string_view content);
+
+// The content of an object from its file, whoever made that; nothing when it is of another type, is
+// not what its name says, or is larger than kObjectMax.
+inline constexpr std::size_t kObjectMax = 16UL * 1024 * 1024;  // larger ones are git's
 [[nodiscard]] std::optional<std::string> unwrapped(std::string_view bytes, std::string_view type,
                                                    std::string_view name);
 

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "git/commits.h"
-#include "git/index_glance.h"
+#include "git/index_file.h"
 #include "git/raw_index.h"
 #include "git/uncommitted.h"
 #include "git/worktree_identity.h"
@@ -100,8 +100,9 @@ class Keeper {
   }
 
   bool has_special_entries() const {
-    const std::optional<IndexGlance> glance = glance_at_index_of(around_.files, worktree_);
-    return !glance || glance->marked || glance->submodules;
+    const std::optional<ReadIndex> read = read_index(around_.files, worktree_);
+    const std::optional<IndexFile> index = read ? read->parsed() : std::nullopt;
+    return !index || index->has_marked() || index->has_submodules();
   }
 
   // Only where its entries matter: it costs a git process.

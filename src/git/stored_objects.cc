@@ -7,15 +7,6 @@ namespace dibs {
 
 namespace {
 
-constexpr std::size_t kObjectMax = 16UL * 1024 * 1024;  // larger ones are git's
-
-std::string tree_of(std::string_view commit) {
-  constexpr std::string_view kTree = "tree ";
-  const std::size_t end = commit.find('\n');
-  if (!commit.starts_with(kTree) || end == std::string_view::npos) return {};
-  return std::string(commit.substr(kTree.size(), end - kTree.size()));
-}
-
 /// What the trees of one commit lead to, each read once.
 class TreeWalk {
  public:
@@ -64,11 +55,19 @@ std::optional<std::string> StoredObjects::read(std::string_view type, const std:
   return unwrapped(**bytes, type, name);
 }
 
+std::optional<std::string> StoredObjects::tree_of(const std::string& commit) {
+  constexpr std::string_view kTree = "tree ";
+  const std::optional<std::string> text = read("commit", commit);
+  const std::size_t end = text ? text->find('\n') : std::string::npos;
+  if (end == std::string::npos || !text->starts_with(kTree)) return std::nullopt;
+  return text->substr(kTree.size(), end - kTree.size());
+}
+
 std::optional<std::map<std::string, BranchFiles::Found>> StoredObjects::read_at(
     const std::string& commit, const std::vector<std::string>& paths) {
-  const std::optional<std::string> text = read("commit", commit);
-  if (!text) return std::nullopt;
-  TreeWalk walk(*this, tree_of(*text));
+  const std::optional<std::string> root = tree_of(commit);
+  if (!root) return std::nullopt;
+  TreeWalk walk(*this, *root);
   std::map<std::string, BranchFiles::Found> all;
   for (const std::string& path : paths) {
     BranchFiles::Found found;

@@ -1,5 +1,5 @@
-// Objects that dibs wrote itself, read without git: as long as nobody has packed them they are
-// files of their own, and not compressed. To start git for one costs more than to change an item.
+// Objects read without git: as long as nobody has packed them they are files of their own. To start
+// git for one costs more than to change an item.
 #pragma once
 
 #include <map>
@@ -20,6 +20,8 @@ class StoredObjects {
 
   // Nothing where git has to be asked.
   [[nodiscard]] std::optional<std::string> read(std::string_view type, const std::string& name);
+  // The tree of a commit; nothing where git has to be asked.
+  [[nodiscard]] std::optional<std::string> tree_of(const std::string& commit);
   // As BranchFiles::read_at, for the root (""), folders in it and files in those. Nothing where git
   // has to be asked about one of them.
   [[nodiscard]] std::optional<std::map<std::string, BranchFiles::Found>> read_at(

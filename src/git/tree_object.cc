@@ -20,12 +20,7 @@ std::string sorted_as(std::string_view mode, std::string_view name) {
 
 }  // namespace
 
-std::string TreeEntry::object_hex() const {
-  std::string hex;
-  hex.reserve(2 * object.size());
-  for (const char byte : object) append_hex(hex, static_cast<std::uint8_t>(byte));
-  return hex;
-}
+std::string TreeEntry::object_hex() const { return to_hex(object); }
 
 std::optional<TreeEntry> next_entry(std::string_view& rest, std::size_t object_bytes) {
   const std::size_t end = rest.find('\0');

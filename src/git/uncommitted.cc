@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "git/index_glance.h"
+#include "git/clean_glance.h"
+#include "git/index_file.h"
 #include "git/surroundings.h"
 #include "sys/scratch.h"
 
@@ -130,8 +131,9 @@ Result<std::vector<std::string>> untracked_paths(const GitProgram& git,
 
 Result<Uncommitted> uncommitted_in(FileSystem& files, const GitProgram& git,
                                    const Repository& worktree) {
-  const std::optional<IndexGlance> glance = glance_at_index_of(files, worktree);
-  if (glance && !glance->marked) return uncommitted_in(files, git, worktree, {});
+  const std::optional<ReadIndex> read = read_index(files, worktree);
+  const std::optional<IndexFile> index = read ? read->parsed() : std::nullopt;
+  if (index && !index->has_marked()) return uncommitted_in(files, git, worktree, {});
   const Result<std::string> listing = index_listing(git, worktree);
   if (!listing) return fail(listing.error());
   return uncommitted_in(files, git, worktree, parse_index_listing(*listing));
@@ -139,6 +141,7 @@ Result<Uncommitted> uncommitted_in(FileSystem& files, const GitProgram& git,
 
 Result<Uncommitted> uncommitted_in(FileSystem& files, const GitProgram& git,
                                    const Repository& worktree, std::vector<IndexEntry> entries) {
+  if (entries.empty() && is_plainly_clean(files, worktree)) return Uncommitted{};
   const Result<std::string> status = git.output_of(
       whole_tree_call(worktree, {"status", "--porcelain=v2", "-z", "--untracked-files=all",
                                  "--ignore-submodules=none", "--no-renames"}),

@@ -82,7 +82,8 @@ struct FileStatus {
   unsigned mode = 0;
   std::uint64_t size = 0;
   std::uint64_t inode = 0;
-  std::int64_t modified_unix_ms = 0;
+  std::int64_t modified_unix_ns = 0;
+  std::int64_t changed_unix_ns = 0;  // contents, name, owner or mode
 };
 
 class FileSystem {

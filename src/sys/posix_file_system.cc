@@ -360,18 +360,22 @@ Result<std::vector<std::string>> PosixFileSystem::list(const std::string& direct
   return names;
 }
 
+namespace {
+std::int64_t unix_ns(const timespec& time) { return time.tv_sec * 1'000'000'000LL + time.tv_nsec; }
+}  // namespace
+
 Result<std::optional<FileStatus>> PosixFileSystem::status(const std::string& path) {
   struct stat status{};
   if (::lstat(path.c_str(), &status) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
     return failed("look at", path, errno);
   }
-  return FileStatus{
-      .kind = kind_of(status.st_mode),
-      .mode = status.st_mode & 07777U,
-      .size = static_cast<std::uint64_t>(status.st_size),
-      .inode = status.st_ino,
-      .modified_unix_ms = status.st_mtim.tv_sec * 1000LL + status.st_mtim.tv_nsec / 1'000'000};
+  return FileStatus{.kind = kind_of(status.st_mode),
+                    .mode = status.st_mode & 07777U,
+                    .size = static_cast<std::uint64_t>(status.st_size),
+                    .inode = status.st_ino,
+                    .modified_unix_ns = unix_ns(status.st_mtim),
+                    .changed_unix_ns = unix_ns(status.st_ctim)};
 }
 
 Result<std::string> PosixFileSystem::real_path(const std::string& path) {

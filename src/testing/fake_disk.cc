@@ -349,11 +349,8 @@ Result<std::optional<FileStatus>> FakeDisk::status(const std::string& path) {
   if (dark_) return broken("no power");
   const NodePtr node = find(path);
   if (!node) return std::nullopt;
-  return FileStatus{.kind = node->kind,
-                    .mode = node->mode,
-                    .size = node->cached.size(),
-                    .inode = node->number,
-                    .modified_unix_ms = 0};
+  return FileStatus{
+      .kind = node->kind, .mode = node->mode, .size = node->cached.size(), .inode = node->number};
 }
 
 Result<std::string> FakeDisk::real_path(const std::string& path) {

@@ -44,7 +44,7 @@ class Sweep {
   bool is_old(const std::string& path, FileKind kind) {
     const Result<std::optional<FileStatus>> status = files_.status(path);
     return status && status->has_value() && (*status)->kind == kind &&
-           now_ms_ - (*status)->modified_unix_ms > kUnderWayMs;
+           now_ms_ - (*status)->modified_unix_ns / 1'000'000 > kUnderWayMs;
   }
 
   FileSystem& files_;

@@ -1,7 +1,7 @@
 // The files of a repository that dibs reads without git: where it is, what is checked out, where
 // refs stand, what an index has. The first byte chooses which file is the input.
 #include "fuzzing.h"
-#include "git/index_glance.h"
+#include "git/index_file.h"
 #include "git/ref_files.h"
 #include "git/ref_lookup.h"
 #include "git/repository.h"
@@ -40,8 +40,8 @@ void try_input(std::string_view input) {
   Pieces pieces(input);
   const std::uint8_t choice = pieces.byte();
   if (choice == 'I') {
-    (void)glance_at_index(pieces.rest(), 20);
-    (void)glance_at_index(pieces.rest(), 32);
+    (void)parse_index(pieces.rest(), 20);
+    (void)parse_index(pieces.rest(), 32);
     return;
   }
   FakeClock clock;
