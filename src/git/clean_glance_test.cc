@@ -1,9 +1,7 @@
 // Where a glance says that a work tree is clean, `git status` says so, too.
 #include "git/clean_glance.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <functional>
 
@@ -52,8 +50,7 @@ class CleanGlance : public testing::TestWithParam<std::string> {
   }
   // As if a file had been written again in the moment in which git saw it.
   void forge_times_in_index(const std::string& path) {
-    struct stat status{};
-    ASSERT_EQ(::stat((repo_ + "/" + path).c_str(), &status), 0);
+    const FileStatus status = **files_.status(repo_ + "/" + path);
     std::string bytes = read_bytes(repo_ + "/.git/index");
     const std::size_t object_bytes = GetParam() == "sha1" ? 20 : 32;
     const std::size_t entry = bytes.find(path + '\0') - 40 - object_bytes - 2;
@@ -61,10 +58,11 @@ class CleanGlance : public testing::TestWithParam<std::string> {
       for (std::size_t i = 4; i-- > 0; value >>= 8)
         bytes[entry + at + i] = static_cast<char>(value);
     };
-    put(0, status.st_ctim.tv_sec);
-    put(4, status.st_ctim.tv_nsec);
-    put(8, status.st_mtim.tv_sec);
-    put(12, status.st_mtim.tv_nsec);
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    put(0, status.changed_unix_ns / kSecond);
+    put(4, status.changed_unix_ns % kSecond);
+    put(8, status.modified_unix_ns / kSecond);
+    put(12, status.modified_unix_ns % kSecond);
     write_bytes(repo_ + "/.git/index", bytes);
   }
 
@@ -93,7 +91,7 @@ TEST_P(CleanGlance, SeesEveryChange) {
   const std::vector<std::pair<std::string, std::function<void()>>> changes{
       {"contents", [&] { write_bytes(repo_ + "/src/a", "text of src/b"); }},
       {"size", [&] { write_bytes(repo_ + "/a", ""); }},
-      {"mode", [&] { ASSERT_EQ(::chmod((repo_ + "/a").c_str(), 0755), 0); }},
+      {"mode", [&] { ASSERT_TRUE(files_.change_mode(repo_ + "/a", 0755)); }},
       {"gone", [&] { move_tree(repo_ + "/a", temp_ / "gone"); }},
       {"link", [&] { ASSERT_TRUE(run_program({"ln", "-sfn", "b", repo_ + "/link"})); }},
       {"new", [&] { write_bytes(repo_ + "/src/deep/er/new", ""); }},

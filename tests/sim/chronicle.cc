@@ -68,6 +68,13 @@ Done Chronicle::add(LogLine entry) {
 void Chronicle::cut_to(std::size_t size) {
   entries_.resize(size);
   states_.resize(size + 1);
+  cuts_.push_back(size);
+}
+
+std::size_t Chronicle::left_of(const Sighting& sighting) const {
+  std::size_t left = sighting.entries;
+  for (std::size_t i = sighting.cuts; i < cuts_.size(); ++i) left = std::min(left, cuts_[i]);
+  return left;
 }
 
 }  // namespace dibs::sim

@@ -29,6 +29,12 @@ struct State {
   [[nodiscard]] const Lease* lease(const LeaseId& id) const;
 };
 
+/// How much of the chronicle somebody had seen.
+struct Sighting {
+  std::size_t entries = 0;
+  std::size_t cuts = 0;  // that there had been
+};
+
 class Chronicle {
  public:
   Chronicle() : states_(1) {}
@@ -42,9 +48,13 @@ class Chronicle {
   // An error when the entry makes no sense.
   [[nodiscard]] Done add(LogLine entry);
   void cut_to(std::size_t size);
+  [[nodiscard]] Sighting sighting(std::size_t entries) const { return {entries, cuts_.size()}; }
+  // As many of the entries that were seen then as are still the same.
+  [[nodiscard]] std::size_t left_of(const Sighting& sighting) const;
 
  private:
   std::vector<LogLine> entries_;
+  std::vector<std::size_t> cuts_;  // how much each left
   std::vector<State> states_;
 };
 

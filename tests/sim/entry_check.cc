@@ -163,18 +163,25 @@ void EntryCheck::check_forced(const Lease& lease, const Event& event) {
     accuse("I6", fmt::format("{} was evicted without being asked for", lease.session.text));
 }
 
-// Nobody who was there when it looked, and still is, comes before it. One that had to give way then
-// may have begun anew since.
+// Whether it has waited there ever since the one who asks looked: one that lost its place, or had
+// to give way, and began anew may not have been in sight.
+bool EntryCheck::waits_since_the_look(const Key& resource, const Waiter& waiter) const {
+  const Chronicle& chronicle = witness_.chronicle();
+  for (std::size_t i = chronicle.left_of(asked_.looked_at); i < chronicle.size(); ++i) {
+    const Waiter* then = chronicle.before(i).line(resource).find(waiter.id);
+    if (then == nullptr || then->must_give_way() || is_gone(*then)) return false;
+  }
+  return true;
+}
+
+// Nobody who was there when it looked, and still is, comes before it.
 void EntryCheck::check_turn(const Key& resource, const Lease& lease) {
   if (asked_.takeover == Takeover::any || asked_.last_look) return;
-  const Line& seen = witness_.chronicle().before(asked_.looked_at).line(resource);
   for (const Waiter& waiter : before_.line(resource).waiters) {
     if (waiter.id == asked_.place.id) return;
-    const Waiter* then = seen.find(waiter.id);
-    const auto stands = [&](const Waiter& one) { return !one.must_give_way() && !is_gone(one); };
-    const bool waits = then != nullptr && stands(*then) && stands(waiter) &&
-                       !contains(asked_.place.passed_over, waiter.id);
-    if (!waits || waiter.session == lease.session || share(waiter.mode, lease.mode)) continue;
+    if (waiter.session == lease.session || share(waiter.mode, lease.mode)) continue;
+    if (contains(asked_.place.passed_over, waiter.id)) continue;
+    if (!waits_since_the_look(resource, waiter)) continue;
     return accuse(
         "I16", fmt::format("{} was before it in line for {}", waiter.session.text, resource.text));
   }
@@ -230,7 +237,8 @@ void EntryCheck::check_all_or_none() {
 
 void EntryCheck::check_circles() {
   if (asked_.verb != "wait" || asked_.last_look) return;
-  const WaitSight sight{.then = witness_.chronicle().before(asked_.looked_at),
+  const Chronicle& chronicle = witness_.chronicle();
+  const WaitSight sight{.then = chronicle.before(chronicle.left_of(asked_.looked_at)),
                         .now = after_,
                         .joined = asked_.place.id,
                         .waits = [&](const Waiter& waiter) { return !is_gone(waiter); },

@@ -25,6 +25,7 @@ class EntryCheck {
   void check_own(const Lease& lease, std::string_view what);
   void check_eviction(const Lease& lease, const Event& event);
   void check_forced(const Lease& lease, const Event& event);
+  [[nodiscard]] bool waits_since_the_look(const Key& resource, const Waiter& waiter) const;
   void check_turn(const Key& resource, const Lease& lease);
   void check_line(const Key& resource);
   void check_left(const Key& resource, const Waiter& waiter);

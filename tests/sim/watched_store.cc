@@ -30,7 +30,7 @@ void leave_out_the_tail(View& view, const Selection& selection, Process& process
 
 Result<View> WatchedStore::read(const Selection& selection) {
   site_.catch_up(witness_);
-  const std::size_t looked_at = site_.in_sight(witness_);
+  const Sighting looked_at = witness_.chronicle().sighting(site_.in_sight(witness_));
   Result<View> view = inner_->read(selection);
   if (!view) return view;
   if (process_.bug() == Bug::the_index_without_the_tail)

@@ -35,7 +35,7 @@ struct Asked {
   Instant now;
   std::int64_t margin_ms = 0;
   bool last_look = false;
-  std::size_t looked_at = 0;  // how long the chronicle was then, at least
+  Sighting looked_at;         // of the chronicle then, at least
   std::vector<Nonce> nonces;  // of what it sent
 };
 
