@@ -144,6 +144,21 @@ TEST_F(Acquire, GoesByTheWallClockAfterAReboot) {
   EXPECT_TRUE(take(request(kTwo, {"1"})));
 }
 
+TEST_F(Acquire, AfterARebootTellsAgainWhatCountsOnTheNewBootClock) {
+  const Lease old = taken(kOne, "1", 600);
+  reboot();
+  const Result<Grants> again = take(request(kOne, {"1"}));
+  ASSERT_TRUE(again && again->front().already_held);
+  EXPECT_EQ(again->front().lease, on("1")[0]);
+  EXPECT_EQ(on("1")[0].id, old.id);
+  EXPECT_EQ(on("1")[0].fence, old.fence);
+  EXPECT_EQ(ms_until(*on("1")[0].expires, board_.now), 540'000) << "no longer than before";
+  board_.now.unix_ms += 86'400'000;
+  EXPECT_EQ(kind(take(request(kTwo, {"1"}))), ErrorKind::held);
+  ASSERT_TRUE(take(request(kOne, {"1"})));
+  EXPECT_TRUE(events_.empty()) << "the next time nothing has to be written";
+}
+
 TEST_F(Acquire, TakesWhatADeadProcessHeldAtOnce) {
   const Lease old = taken(kOne, "1");
   board_.gone[old.id] = "process 42 is gone";

@@ -51,6 +51,13 @@ Holding without(const Holding& holding, const LeaseId& id) {
   return rest;
 }
 
+Holding with(const Holding& holding, const LeaseId& replaced, const Lease& replacement) {
+  Holding changed = holding;
+  std::ranges::replace_if(
+      changed.leases, [&](const Lease& lease) { return lease.id == replaced; }, replacement);
+  return changed;
+}
+
 Error not_on_board(const LeaseRef& ref) {
   return {.kind = ErrorKind::not_found,
           .message = fmt::format("there is no lease {}", text_of(ref)),

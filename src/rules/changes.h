@@ -21,6 +21,8 @@ void expect(Changes& changes, const Key& key, const Seat& seat);
 void put(Changes& changes, const Key& key, const Seat& seat, const Holding& holding);
 
 [[nodiscard]] Holding without(const Holding& holding, const LeaseId& id);
+[[nodiscard]] Holding with(const Holding& holding, const LeaseId& replaced,
+                           const Lease& replacement);
 
 [[nodiscard]] Error not_on_board(const LeaseRef& ref);
 

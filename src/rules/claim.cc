@@ -20,13 +20,6 @@ struct Place {
   const Lease* lease = nullptr;
 };
 
-Holding with(const Holding& holding, const LeaseId& replaced, const Lease& replacement) {
-  Holding changed = holding;
-  std::ranges::replace_if(
-      changed.leases, [&](const Lease& lease) { return lease.id == replaced; }, replacement);
-  return changed;
-}
-
 // A sign of life: the lease now lasts at least its ttl from here, and never less than before.
 void extend(Lease& lease, const Instant& now) {
   if (lease.expires) {

@@ -148,7 +148,7 @@ class Programs : public Rules {
  protected:
   static constexpr int kSessions = 20;
   static constexpr int kResources = 10;
-  static constexpr int kStepsMax = 5000;
+  static constexpr int kStepsMax = 20'000;
 
   struct Program {
     Claimant who;
