@@ -253,9 +253,9 @@ bool LocalStore::ends_where_it_was_read() {
   return size && *size == tail_.end().offset;
 }
 
-// Whoever made the log, or put another file in its place, may have died before its name was on disk,
-// and with the name a power loss takes all that was flushed to it. Of a new log only the first line
-// can find it so; of another file the mode tells.
+// Whoever made the log, or put another file in its place, may have died before its name was on
+// disk, and with the name a power loss takes all that was flushed to it. Of a new log only the
+// first line can find it so; of another file the mode tells.
 Done LocalStore::flush_name_of_log() {
   if (tail_.end().offset > 0 && !log_name_.may_be_lost) return {};
   if (Done synced = files_.sync_directory(directory_); !synced) return synced;
@@ -287,17 +287,17 @@ Result<Outcome> LocalStore::append_durably(const std::string& line, bool gives_b
 }
 
 // Under the lock. What the system could not write it takes for written: a second flush would say OK
-// without it. That may be more than a line of ours, as whoever wrote the one before may have died
-// before its flush. So the log becomes another file, as far as it was read.
+// without it. So what was not read is cut off at once, before anybody can build on it. But there
+// may be more, as whoever wrote the line before may have died before its flush: the log becomes
+// another file, as far as it was read.
 Done LocalStore::flush_log() {
   if (log_name_.may_be_lost) {
     if (Done named = flush_name_of_log(); !named) return named;
   }
   Done synced = log_->sync();
-  if (!synced && !write_log_anew()) {
-    (void)log_->truncate(tail_.end().offset);  // so that nobody builds on what was not written
-    flush_failed_ = true;
-  }
+  if (synced) return synced;
+  (void)log_->truncate(tail_.end().offset);
+  flush_failed_ = !write_log_anew();
   return synced;
 }
 

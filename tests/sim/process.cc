@@ -36,7 +36,8 @@ bool Process::step() {
   }
   if (host_.asleep())
     schedule_.wait([&] { return !alive() || !host_.asleep(); }, host_.asleep_until_ms());
-  if (alive() && dice.one_in(weather.kill_one_in)) {
+  const bool spared = spared_steps_ > 0 && spared_steps_-- > 0;
+  if (alive() && !spared && dice.one_in(weather.kill_one_in)) {
     schedule_.note(fmt::format("process {} is killed", pid_));
     kill();
   }

@@ -32,6 +32,9 @@ class Process {
   // Before anything it does to the world. False: it is dead, and does nothing.
   [[nodiscard]] bool step();
   void sleep_ms(std::int64_t ms);
+  // Who was told that a flush failed lives to put that right: nothing is promised otherwise
+  // (docs/guarantees.md).
+  void spare() { spared_steps_ = kStepsToPutRight; }
 
   [[nodiscard]] Schedule& schedule() { return schedule_; }
   [[nodiscard]] Host& host() { return host_; }
@@ -71,10 +74,13 @@ class Process {
     Process& process_;
   };
 
+  static constexpr int kStepsToPutRight = 24;
+
   Schedule& schedule_;
   Host& host_;
   Bug bug_;
   Manner manner_;
+  int spared_steps_ = 0;
   std::int64_t pid_;
   View clock_;
   ProcessFiles files_;

@@ -46,6 +46,7 @@ class ProcessFiles::OpenFile final : public File {
     if (process_.bug() == Bug::no_flush) return {};
     Done done = file_->sync();
     flush_failed_ = !done;
+    if (flush_failed_) process_.spare();
     return !done && process_.bug() == Bug::a_failed_flush_is_repeated ? file_->sync() : done;
   }
   Result<std::uint64_t> size() override {
