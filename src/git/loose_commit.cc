@@ -32,7 +32,7 @@ Result<std::string> written(FileSystem& files, const std::string& path, unsigned
     return path;
   const std::string folder = path.substr(0, path.rfind('/'));
   if (Done made = files.make_directory(folder, mode); !made) return fail(made.error());
-  const std::string temporary = folder + "/tmp_obj_dibs" + object.name.substr(2);
+  std::string temporary = folder + "/tmp_obj_dibs" + object.name.substr(2);
   if (Done removed = files.remove(temporary); !removed) return fail(removed.error());
   const Result<std::unique_ptr<File>> file =
       files.open(temporary, Open::create_append, kObjectMode);
