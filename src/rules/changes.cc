@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace dibs {
 
 Event event_about(Op op, const Key& resource, const Lease& lease) {

@@ -44,7 +44,8 @@ std::vector<std::jthread> started(std::size_t count, const Work& work) {
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     while (threads.size() < count) threads.emplace_back(work);
-  } catch (const std::system_error&) {  // those that began do the rest, or the caller
+  } catch (const std::system_error&) {
+    count = threads.size();  // those that began do the rest, or the caller
   }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return threads;
