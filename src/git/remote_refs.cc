@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "git/loose_object.h"
+#include "git/stored_objects.h"
 
 namespace dibs {
 
@@ -226,15 +227,25 @@ Result<std::vector<SeenRef>> RemoteRefs::gone(const std::vector<std::string>& na
     const Result<std::string> back = commit_at(ref.name);
     if (!back) return fail(back.error());
     if (!back->empty()) continue;
-    const Result<ProgramEnd> commit = git_.run(call({"cat-file", "commit", ref.commit}));
+    const Result<std::string> commit = text_of_commit(ref.commit);
     if (!commit) return fail(commit.error());
-    // The headers end at the first empty line. What is no commit says nothing, and that concerns
-    // only who asks for it: anybody can make such a ref and take it away again.
-    const std::size_t headers = commit->succeeded() ? commit->out.find("\n\n") : std::string::npos;
-    if (headers != std::string::npos) ref.message = commit->out.substr(headers + 2);
+    // The headers end at the first empty line.
+    const std::size_t headers = commit->find("\n\n");
+    if (headers != std::string::npos) ref.message = commit->substr(headers + 2);
     gone.push_back(std::move(ref));
   }
   return gone;
+}
+
+// Without git wherever that can be: when another clone has put tombstones away there are hundreds,
+// and everybody who looks at all records reads them. What is no commit says nothing, and that
+// concerns only who asks for it: anybody can make such a ref and take it away again.
+Result<std::string> RemoteRefs::text_of_commit(const std::string& commit) const {
+  if (auto stored = StoredObjects(files_, place_.directory).read("commit", commit))
+    return *std::move(stored);
+  Result<ProgramEnd> end = git_.run(call({"cat-file", "commit", commit}));
+  if (!end) return fail(end.error());
+  return end->succeeded() ? std::move(end->out) : std::string();
 }
 
 Done RemoteRefs::fetch(const std::vector<std::string>& names) {

@@ -103,6 +103,7 @@ class RemoteRefs {
   void pack_if_many(const std::vector<std::string>& names);
   [[nodiscard]] Result<std::vector<SeenRef>> known_below(const std::string& prefix);
   [[nodiscard]] Result<std::vector<SeenRef>> ask_git(const std::vector<std::string>& names);
+  [[nodiscard]] Result<std::string> text_of_commit(const std::string& commit) const;
   [[nodiscard]] GitProgram::Call call(std::vector<std::string> arguments) const;
   [[nodiscard]] GitProgram::Call remote_call(std::vector<std::string> arguments) const;
   [[nodiscard]] GitProgram::Call look_call(std::vector<std::string> arguments) const;

@@ -202,6 +202,28 @@ TEST_F(Remote, HasManyRefsThatArePackedHereAndSeenAsBefore) {
   EXPECT_GE(two.most_below("r/"), kMany - 1);
 }
 
+TEST_F(Remote, ThatLostRefsIsRememberedWithoutAGitForEach) {
+  RemoteRefs one = site_.refs("one");
+  RemoteRefs two = site_.refs("two");
+  const std::string made = commit(one, "1");
+  ASSERT_EQ(push(one, {.name = "refs/dibs/r/a", .from = "", .to = made}), PushKind::moved);
+  ASSERT_TRUE(two.look({"refs/dibs/r/"}));
+  ASSERT_EQ(push(one, {.name = "refs/dibs/r/a", .from = made, .to = ""}), PushKind::moved);
+  const auto gone = two.look({"refs/dibs/r/"});
+  ASSERT_TRUE(gone);
+  ASSERT_TRUE(two.keep_gone(*gone));
+  int started = 0;
+  site_.programs().before_each([&](const ProgramCall&) -> std::optional<Result<ProgramEnd>> {
+    ++started;
+    return std::nullopt;
+  });
+  const auto remembered = two.gone();
+  site_.programs().before_each(nullptr);
+  ASSERT_TRUE(remembered && remembered->size() == 1);
+  EXPECT_TRUE(remembered->front().message.starts_with("1")) << remembered->front().message;
+  EXPECT_EQ(started, 0);
+}
+
 TEST_F(Remote, ThatLostARefWhichWasNoCommitIsReadAllTheSame) {
   const std::string empty_tree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
   RemoteRefs one = site_.refs("one");
