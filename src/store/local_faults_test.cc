@@ -485,6 +485,23 @@ TEST(Rotation, ByOneThatDiesBeforeTheNewNameIsOnDiskLosesNothingOfTheNext) {
   }
 }
 
+TEST(Rotation, CutShortLosesNothingWhenThePowerGoesWhileTheNextMakesTheLog) {
+  for (std::uint64_t change = 1; change <= 4; ++change) {
+    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+      SCOPED_TRACE(testing::Message() << change << ", " << seed);
+      LocalSite site({}, seed);
+      ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:1", "held")));
+      ASSERT_TRUE(site.disk.rename(site.path("claims.jsonl"), site.path(segment_name(1))));
+      site.disk.lose_power_at(change);
+      (void)put(*site.open(), site.random, "item:2", "held");
+      site.disk.crash();
+      const Result<Contents> left = contents_of(*site.open());
+      ASSERT_TRUE(left) << left.error().message;
+      EXPECT_TRUE(left->contains("item:1"));
+    }
+  }
+}
+
 TEST(Rotation, ThatCannotMakeANewLogIsAnErrorAndTheNextCommitMakesIt) {
   for (std::uint64_t nth = 1; nth <= 24; ++nth) {
     LocalSite site(kTinyLimits);

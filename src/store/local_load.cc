@@ -146,8 +146,10 @@ Result<std::optional<LogPosition>> LocalStore::start_of_empty_log() {
   return covers_it && is_last ? std::optional(next_segment_after(header)) : std::nullopt;
 }
 
-// The log is missing: a rotation was cut short after it gave the old one its number.
+// The log is missing: a rotation was cut short after it gave the old one its number. That name must
+// be on disk before there is a new log, as in a rotation.
 Done LocalStore::make_log() {
+  if (Done synced = files_.sync_directory(directory_); !synced) return synced;
   Result<std::unique_ptr<File>> log = files_.open(path(kLogName), Open::create_append, file_mode_);
   if (!log) return fail(log.error());
   log_ = *std::move(log);
