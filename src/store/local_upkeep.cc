@@ -111,8 +111,7 @@ Result<RepairReport> LocalStore::salvage() {
       !kept)
     return fail(kept.error());
   const std::string text = restated(salvaged->records, last_seq);
-  if (Done written = replace_log(text); !written)
-    return fail(written.error());
+  if (Done written = replace_log(text); !written) return fail(written.error());
   const Result<std::vector<std::string>> names = log_files(files_, directory_);
   if (!names) return fail(names.error());
   for (const std::string& name : *names) {
