@@ -239,6 +239,7 @@ Result<bool> LocalStore::expectations_hold(const Transaction& transaction) {
 }
 
 Done LocalStore::append_or_undo(const std::string& line) {
+  if (Done marked = line_mark_->append("+"); !marked) return marked;
   Done appended = log_->append(line);
   // Whatever part of it stands there now is unfinished; if even cutting fails, the next writer
   // cuts.
@@ -271,8 +272,22 @@ Done LocalStore::replace_log(std::string_view text) {
   return replaced;
 }
 
+// The claims lock's file is empty unless a line is on its way to the disk: whoever finds something
+// in it knows that the writer died, and flushes that line before its own comes after it. So a power
+// loss can take one line at most, the last, and what it leaves of that is no damage (log_tail.cc).
+Done LocalStore::flush_what_may_be_lost() {
+  if (Done named = flush_name_of_log(); !named) return named;
+  Result<std::unique_ptr<File>> mark =
+      files_.open(path(kClaimsLock), Open::create_append, file_mode_);
+  if (!mark) return fail(mark.error());
+  line_mark_ = *std::move(mark);
+  const Result<std::uint64_t> marked = line_mark_->size();
+  if (!marked) return fail(marked.error());
+  return *marked == 0 ? Done{} : flush_log();
+}
+
 Result<Outcome> LocalStore::append_durably(const std::string& line, bool gives_back) {
-  if (Done named = flush_name_of_log(); !named) return fail(named.error());
+  if (Done settled = flush_what_may_be_lost(); !settled) return fail(settled.error());
   Done appended = append_or_undo(line);
   if (!appended && gives_back && ends_where_it_was_read()) {
     if (Done freed = files_.remove(path(kReserveName)); freed) appended = append_or_undo(line);
@@ -283,6 +298,7 @@ Result<Outcome> LocalStore::append_durably(const std::string& line, bool gives_b
     if (flush_failed_) return OutcomeUnknown{synced.error().message};
     return fail(synced.error());  // the log was written anew without the line
   }
+  (void)line_mark_->truncate(0);  // if it stays, the next one flushes once more
   return Committed{Fence{tail_.end().seq + 1}};
 }
 
