@@ -11,6 +11,8 @@ namespace dibs::sim {
 
 namespace {
 constexpr std::int64_t kComeBackMostMs = 20'000;
+constexpr std::int64_t kAtOnceMs = 50;                 // scripts try again at once
+constexpr std::int64_t kLateMostMs = 3LL * 3'600'000;  // a clone that lies unused for long
 
 /// What a ledger with a certain bug makes its nonces of.
 class NoRandom final : public Random {
@@ -34,12 +36,14 @@ Agent::Agent(World& world, int number, Host& host) : world_(world), host_(host) 
 
 void Agent::come_back() {
   world_.witness.gives_up(who_.session);
-  world_.schedule.sleep_ms(dice().below(kComeBackMostMs));
+  world_.schedule.sleep_ms(dice().below(dice().chance(30) ? kAtOnceMs : kComeBackMostMs));
   process_ = std::make_unique<Process>(world_.schedule, host_, world_.bug);
   if (dice().chance(50)) held_.clear();  // it may have forgotten what it had
 }
 
 void Agent::live(int commands) {
+  if (world_.is_quiet && &host_ == world_.hosts.back().get())
+    world_.schedule.sleep_ms(dice().below(kLateMostMs));
   for (int i = 0; i < commands && !world_.witness.broken(); ++i) {
     const bool was_killed = !process_->alive();
     if (was_killed) come_back();
@@ -49,6 +53,7 @@ void Agent::live(int commands) {
     } else if (process_->alive()) {
       one_command();
     }
+    process_->has_answered();
     world_.look_around();
   }
   world_.witness.gives_up(who_.session);

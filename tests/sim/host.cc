@@ -15,6 +15,10 @@ Weather any_weather(Dice& dice) {
   if (dice.chance(50)) weather.stall_one_in = dice.between(100, 1000);
   if (dice.chance(50)) weather.disk_fault_one_in = dice.between(60, 600);
   if (dice.chance(60)) weather.remote_fault_one_in = dice.between(5, 40);
+  if (dice.chance(20)) {
+    weather.kill_before_flush_one_in = dice.between(3, 20);
+    weather.power_after_answer_one_in = dice.between(4, 40);
+  }
   weather.clocks_are_set = dice.chance(50);
   weather.machines_sleep = dice.chance(40);
   if (dice.chance(60)) weather.skew_ms = dice.between(0, 12'000);

@@ -21,6 +21,9 @@ struct Weather {
   std::int64_t stall_one_in = 0;
   std::int64_t disk_fault_one_in = 0;
   std::int64_t remote_fault_one_in = 0;
+  // Where each hurts most: what was written is not on disk, and what was answered must be.
+  std::int64_t kill_before_flush_one_in = 0;
+  std::int64_t power_after_answer_one_in = 0;
   bool clocks_are_set = false;
   bool machines_sleep = false;
   std::int64_t skew_ms = 0;  // how far wall clocks are set wrong

@@ -47,6 +47,7 @@ enum class Bug {
   a_lock_for_two,
   a_failed_write_is_passed_over,
   a_torn_end_stays,
+  a_dead_writers_line_is_built_on,
   replaced_without_a_flush,
   // Clock and processes.
   the_wall_clock_decides,
@@ -102,6 +103,8 @@ inline constexpr std::array kPlantedBugs{
     PlantedBug{Bug::a_lock_for_two, "a_lock_for_two", Ground::local},
     PlantedBug{Bug::a_failed_write_is_passed_over, "a_failed_write_is_passed_over", Ground::local},
     PlantedBug{Bug::a_torn_end_stays, "a_torn_end_stays", Ground::local},
+    PlantedBug{Bug::a_dead_writers_line_is_built_on, "a_dead_writers_line_is_built_on",
+               Ground::local},
     PlantedBug{Bug::replaced_without_a_flush, "replaced_without_a_flush", Ground::local},
     PlantedBug{Bug::the_wall_clock_decides, "the_wall_clock_decides", Ground::local},
     PlantedBug{Bug::the_living_are_taken_for_dead, "the_living_are_taken_for_dead", Ground::local},

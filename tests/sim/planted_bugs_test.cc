@@ -18,10 +18,6 @@ namespace dibs::sim {
 namespace {
 
 constexpr std::uint64_t kSeedsMax = 10'000;
-// These need a rare chain of faults, and thousands of seeds.
-constexpr std::array kRare{Bug::answers_again_without_a_flush, Bug::pushed_without_the_ledger};
-
-bool is_rare(Bug bug) { return std::ranges::find(kRare, bug) != kRare.end(); }
 
 /// The first seed that shows it.
 struct Find {
@@ -46,17 +42,7 @@ void expect_found(const PlantedBug& planted) {
 }
 
 TEST(PlantedBugs, EachIsFound) {
-  for (const PlantedBug& planted : kPlantedBugs) {
-    if (!is_rare(planted.bug)) expect_found(planted);
-  }
-}
-
-// Only with `./dev soak`, which sets this.
-TEST(PlantedBugs, EachThatIsRareIsFound) {
-  if (std::getenv("DIBS_SIM_SOAK") == nullptr) GTEST_SKIP() << "takes thousands of seeds";
-  for (const PlantedBug& planted : kPlantedBugs) {
-    if (is_rare(planted.bug)) expect_found(planted);
-  }
+  for (const PlantedBug& planted : kPlantedBugs) expect_found(planted);
 }
 
 // One bug, with all that led to its discovery: DIBS_SIM_BUG=no_flush.

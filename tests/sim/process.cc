@@ -37,15 +37,28 @@ bool Process::step() {
   if (host_.asleep())
     schedule_.wait([&] { return !alive() || !host_.asleep(); }, host_.asleep_until_ms());
   const bool spared = spared_steps_ > 0 && spared_steps_-- > 0;
-  if (alive() && !spared && dice.one_in(weather.kill_one_in)) {
-    schedule_.note(fmt::format("process {} is killed", pid_));
-    kill();
-  }
-  if (alive() && dice.one_in(weather.power_one_in)) {
-    schedule_.note(fmt::format("{} loses power", host_.name()));
-    host_.reboot();
-  }
+  if (alive() && !spared && dice.one_in(weather.kill_one_in)) be_killed();
+  if (alive() && dice.one_in(weather.power_one_in)) lose_power();
   return alive();
+}
+
+void Process::be_killed() {
+  schedule_.note(fmt::format("process {} is killed", pid_));
+  kill();
+}
+
+void Process::lose_power() {
+  schedule_.note(fmt::format("{} loses power", host_.name()));
+  host_.reboot();
+}
+
+void Process::about_to_flush() {
+  if (only_looks() || !alive() || spared_steps_ > 0) return;
+  if (schedule_.dice().one_in(host_.weather().kill_before_flush_one_in)) be_killed();
+}
+
+void Process::has_answered() {
+  if (alive() && schedule_.dice().one_in(host_.weather().power_after_answer_one_in)) lose_power();
 }
 
 void Process::sleep_ms(std::int64_t ms) {

@@ -32,6 +32,9 @@ class Process {
   // Before anything it does to the world. False: it is dead, and does nothing.
   [[nodiscard]] bool step();
   void sleep_ms(std::int64_t ms);
+  // What strikes at one moment rather than at any call.
+  void about_to_flush();
+  void has_answered();
   // Who was told that a flush failed lives to put that right: nothing is promised otherwise
   // (docs/guarantees.md).
   void spare() { spared_steps_ = kStepsToPutRight; }
@@ -48,6 +51,9 @@ class Process {
   [[nodiscard]] Machine& machine() { return machine_; }
 
  private:
+  void be_killed();
+  void lose_power();
+
   class View final : public Clock {
    public:
     explicit View(Process& process) : process_(process) {}

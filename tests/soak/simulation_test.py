@@ -1,8 +1,8 @@
-"""A million simulated worlds, and the planted bugs that need thousands of seeds to be found.
+"""A million simulated worlds.
 
     simulation_test.py [SEEDS [GROUND]]
 
-A number as argument is how many seeds there are instead, and Memory, Local or Git leaves the other parts of them out, planted bugs included: a
+A number as argument is how many seeds there are instead, and Memory, Local or Git leaves the other parts of them out: a
 million takes a while, and can be done in parts. A failing seed ends it, and prints the command that repeats it.
 """
 
@@ -48,8 +48,6 @@ def stop_at(failed, pool=None):
 
 def main():
     grounds = sys.argv[2:] or list(SHARES)
-    if len(grounds) > 1:
-        stop_at(run("PlantedBugs.Each*", DIBS_SIM_SOAK=1))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for ground in grounds:
             worlds = 0
