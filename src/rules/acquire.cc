@@ -53,17 +53,6 @@ Result<void> check_own_mode(const Key& key, const Lease& lease, Mode wanted) {
               fmt::format("ask for more with: dibs claim upgrade {}", shell_word(key.text)));
 }
 
-// Told again what it has. An end that was counted in another boot is by the wall clock, which may
-// be set: whoever is told it now and whoever takes over must count on the same clock from here on.
-void tell_again(Changes& changes, const Key& key, const Seat& seat, Lease& lease,
-                const Instant& now) {
-  if (!lease.expires || lease.expires->boot == now.boot) return expect(changes, key, seat);
-  lease.expires = later_by(now, ms_until(*lease.expires, now));
-  lease.beat = now;  // a lease counts in one boot
-  put(changes, key, seat, with(seat.holding, lease.id, lease));
-  changes.events.push_back(event_about(Op::renew, key, lease));
-}
-
 // Those who share an item have one branch.
 std::string claim_state_for(const AcquireRequest& request, std::size_t index,
                             const Holding& beside) {
@@ -84,10 +73,8 @@ Result<void> acquire_one(const Board& board, const AcquireRequest& request, std:
     const Standing standing = standing_of(lease, board, request.policy);
     if (lease.session == request.who.session && standing.held()) {
       if (Result<void> fits = check_own_mode(key, lease, request.mode); !fits) return fits;
-      Lease own = lease;
-      tell_again(decision.changes, key, seat, own, board.now);
+      decision.reply.push_back(told_again(decision.changes, key, seat, lease, board.now));
       if (request.place.id) take_out(decision.changes, board, key, request.place);
-      decision.reply.push_back({.resource = key, .lease = std::move(own), .already_held = true});
       return {};
     }
     const bool both_read = lease.mode == Mode::shared && request.mode == Mode::shared;

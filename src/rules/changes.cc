@@ -60,6 +60,21 @@ Holding with(const Holding& holding, const LeaseId& replaced, const Lease& repla
   return changed;
 }
 
+// An end that was counted in another boot is by the wall clock, which may be set: whoever is told
+// it now and whoever takes over must count on the same clock from here on.
+HeldLease told_again(Changes& changes, const Key& key, const Seat& seat, Lease lease,
+                     const Instant& now) {
+  if (!lease.expires || lease.expires->boot == now.boot) {
+    expect(changes, key, seat);
+  } else {
+    lease.expires = later_by(now, ms_until(*lease.expires, now));
+    lease.beat = now;  // a lease counts in one boot
+    put(changes, key, seat, with(seat.holding, lease.id, lease));
+    changes.events.push_back(event_about(Op::renew, key, lease));
+  }
+  return {.resource = key, .lease = std::move(lease), .already_held = true};
+}
+
 Error not_on_board(const LeaseRef& ref) {
   return {.kind = ErrorKind::not_found,
           .message = fmt::format("there is no lease {}", text_of(ref)),

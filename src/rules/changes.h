@@ -24,6 +24,11 @@ void put(Changes& changes, const Key& key, const Seat& seat, const Holding& hold
 [[nodiscard]] Holding with(const Holding& holding, const LeaseId& replaced,
                            const Lease& replacement);
 
+// What a session is told that it has already. The answer must be as durable as if it had been given
+// now, and count on the clock that counts now.
+[[nodiscard]] HeldLease told_again(Changes& changes, const Key& key, const Seat& seat, Lease lease,
+                                   const Instant& now);
+
 [[nodiscard]] Error not_on_board(const LeaseRef& ref);
 
 }  // namespace dibs

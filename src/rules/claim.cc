@@ -89,11 +89,9 @@ std::vector<Place> all_matching(const Board& board, const LeaseRef& ref) {
   return places;
 }
 
-// Nothing to do; but the answer must be as durable as if it had been done now.
-Decision<Grants> already(const Place& place) {
+Decision<Grants> already(const Place& place, const Instant& now) {
   Decision<Grants> decision;
-  expect(decision.changes, place.key, *place.seat);
-  decision.reply.push_back({.resource = place.key, .lease = *place.lease, .already_held = true});
+  decision.reply.push_back(told_again(decision.changes, place.key, *place.seat, *place.lease, now));
   return decision;
 }
 
@@ -326,7 +324,7 @@ Result<Decision<Grants>> upgrade(const Board& board, const Claimant& who, const 
   if (const Waiter* told = told_to_give_way(board, place->key, in_line))
     return fail(gives_way(told->victim_of));
   if (place->lease->mode == Mode::exclusive) {
-    Decision<Grants> decision = already(*place);
+    Decision<Grants> decision = already(*place, board.now);
     if (in_line.id) take_out(decision.changes, board, place->key, in_line);
     return decision;
   }
@@ -351,7 +349,7 @@ Result<Decision<Grants>> upgrade(const Board& board, const Claimant& who, const 
 Result<Decision<Grants>> downgrade(const Board& board, const Claimant& who, const LeaseRef& ref) {
   const Result<Place> place = own(board, ref, who);
   if (!place) return fail(place.error());
-  if (place->lease->mode == Mode::shared) return already(*place);
+  if (place->lease->mode == Mode::shared) return already(*place, board.now);
   Lease lease = *place->lease;
   lease.mode = Mode::shared;
   extend(lease, board.now);

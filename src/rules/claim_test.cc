@@ -286,6 +286,13 @@ TEST_F(Upgrade, OfAWriterAnswersTheSameAndWritesNothing) {
   EXPECT_TRUE(decision->reply[0].already_held);
 }
 
+TEST_F(Upgrade, OfAnExclusiveLeaseAfterARebootCountsOnTheNewBootClock) {
+  taken(kOne, "1");
+  reboot();
+  ASSERT_TRUE(applied(upgrade(board_, kOne, item("1"), policy_)));
+  EXPECT_EQ(on("1")[0].expires->boot, board_.now.boot);
+}
+
 using Downgrade = Rules;
 
 TEST_F(Downgrade, LetsReadersIn) {
@@ -302,6 +309,16 @@ TEST_F(Downgrade, OfAReaderAnswersTheSameAndWritesNothing) {
   ASSERT_TRUE(decision);
   EXPECT_TRUE(decision->changes.writes.empty());
   EXPECT_TRUE(decision->reply[0].already_held);
+}
+
+TEST_F(Downgrade, OfAReaderAfterARebootCountsOnTheNewBootClock) {
+  const Lease old = taken_shared(kOne, "1");
+  reboot();
+  const Result<Grants> again = applied(downgrade(board_, kOne, item("1")));
+  ASSERT_TRUE(again && again->front().already_held);
+  EXPECT_EQ(again->front().lease, on("1")[0]);
+  EXPECT_EQ(on("1")[0].id, old.id);
+  EXPECT_EQ(on("1")[0].expires->boot, board_.now.boot);
 }
 
 TEST_F(Downgrade, IsForTheHolderAlone) {
