@@ -205,6 +205,8 @@ Done LocalStore::mend() {
   if (!got) return fail(got.error());
   torn.resize(*got);
 
+  if (const Result<bool> left = a_writer_died(); !left) return fail(left.error());
+  if (Done marked = mark_change(); !marked) return marked;
   const Mend mend = mend_torn(tail_.end(), torn);
   if (mend.keep < torn.size()) {
     if (Done cut = log_->truncate(tail_.end().offset + mend.keep); !cut) return cut;
@@ -216,6 +218,7 @@ Done LocalStore::mend() {
   if (!halt) return fail(halt.error());
   if (*halt != Halt::at_end) return fail(stopped_by(*halt));
   if (Done synced = flush_log(); !synced) return synced;
+  unmark_change();
   notice_(
       mend.add_newline
           ? fmt::format("{} lacked its last newline; it has one again, and no entry was lost",
@@ -239,7 +242,7 @@ Result<bool> LocalStore::expectations_hold(const Transaction& transaction) {
 }
 
 Done LocalStore::append_or_undo(const std::string& line) {
-  if (Done marked = line_mark_->append("+"); !marked) return marked;
+  if (Done marked = mark_change(); !marked) return marked;
   Done appended = log_->append(line);
   // Whatever part of it stands there now is unfinished; if even cutting fails, the next writer
   // cuts.
@@ -272,18 +275,31 @@ Done LocalStore::replace_log(std::string_view text) {
   return replaced;
 }
 
-// The claims lock's file is empty unless a line is on its way to the disk: whoever finds something
-// in it knows that the writer died, and flushes that line before its own comes after it. So a power
-// loss can take one line at most, the last, and what it leaves of that is no damage (log_tail.cc).
-Done LocalStore::flush_what_may_be_lost() {
-  if (Done named = flush_name_of_log(); !named) return named;
+// The claims lock's file is empty unless a change of the log is on its way to the disk: whoever
+// finds something in it knows that the writer died, and flushes what that did before a line of its
+// own comes after it. So a power loss can take one line at most, the last, and what it leaves of
+// that is no damage (log_tail.cc).
+Result<bool> LocalStore::a_writer_died() {
   Result<std::unique_ptr<File>> mark =
       files_.open(path(kClaimsLock), Open::create_append, file_mode_);
   if (!mark) return fail(mark.error());
-  line_mark_ = *std::move(mark);
-  const Result<std::uint64_t> marked = line_mark_->size();
+  change_mark_ = *std::move(mark);
+  const Result<std::uint64_t> marked = change_mark_->size();
   if (!marked) return fail(marked.error());
-  return *marked == 0 ? Done{} : flush_log();
+  return *marked > 0;
+}
+
+// One byte long, without a byte in it: that takes no room on a full disk.
+Done LocalStore::mark_change() { return change_mark_->truncate(1); }
+
+// If it stays, the next one flushes once more.
+void LocalStore::unmark_change() { (void)change_mark_->truncate(0); }
+
+Done LocalStore::flush_what_may_be_lost() {
+  if (Done named = flush_name_of_log(); !named) return named;
+  const Result<bool> left = a_writer_died();
+  if (!left) return fail(left.error());
+  return *left ? flush_log() : Done{};
 }
 
 Result<Outcome> LocalStore::append_durably(const std::string& line, bool gives_back) {
@@ -298,7 +314,7 @@ Result<Outcome> LocalStore::append_durably(const std::string& line, bool gives_b
     if (flush_failed_) return OutcomeUnknown{synced.error().message};
     return fail(synced.error());  // the log was written anew without the line
   }
-  (void)line_mark_->truncate(0);  // if it stays, the next one flushes once more
+  unmark_change();
   return Committed{Fence{tail_.end().seq + 1}};
 }
 

@@ -108,6 +108,9 @@ class LocalStore final : public Store, public Upkeep {
   [[nodiscard]] bool ends_where_it_was_read();
   [[nodiscard]] Done flush_name_of_log();
   [[nodiscard]] Done flush_what_may_be_lost();
+  [[nodiscard]] Result<bool> a_writer_died();
+  [[nodiscard]] Done mark_change();
+  void unmark_change();
   [[nodiscard]] Done replace_log(std::string_view text);
   [[nodiscard]] Done flush_log();
   [[nodiscard]] Done write_log_anew();
@@ -135,8 +138,8 @@ class LocalStore final : public Store, public Upkeep {
   bool loaded_ = false;
   std::unique_ptr<File> log_;
   LogName log_name_;
-  std::unique_ptr<File> line_mark_;  // the claims lock's file, which says that a line is under way
-  std::optional<Error> unwritable_;  // why the log is open for reading only
+  std::unique_ptr<File> change_mark_;  // the claims lock's file, while the log is changed
+  std::optional<Error> unwritable_;    // why the log is open for reading only
   std::uint64_t segment_first_seq_ = 1;
   std::unique_ptr<ClaimsIndex> index_;  // the records at tail_.start(); or else
   Records replayed_;                    // these, when the index could not be used
