@@ -114,15 +114,18 @@ std::optional<std::int64_t> Dispatch::next_ask_ms(const Kind& kind) const {
   return ask_ms ? std::optional(std::max(*ask_ms, not_before_ms_)) : std::nullopt;
 }
 
-// As many as slots become free while one is prepared, and one to spare. None where that would save
-// little: an item that waits is an item that nobody else can take, from a base that grows old.
+// As many as slots become free while one is prepared, and two to spare: commands that end at the
+// same time find one each, and what takes longer to prepare for once delays nobody. None where that
+// would save little: an item that waits is an item that nobody else can take, from a base that
+// grows old.
 std::size_t Dispatch::wanted_ahead(KindNumber kind) const {
   constexpr std::int64_t kLittle = 20;  // a twentieth of the workers' time
+  constexpr std::int64_t kSpare = 2;
   const std::optional<std::int64_t>& takes_ms = kinds_[kind.value].command_takes_ms;
   if (!takes_ms || preparing_takes_ms_ * kLittle < *takes_ms) return 0;
   const auto workers = static_cast<std::int64_t>(limits_.workers[kind.value]);
   const std::int64_t freed = preparing_takes_ms_ * workers / std::max<std::int64_t>(*takes_ms, 1);
-  return static_cast<std::size_t>(std::min(freed + 1, workers));
+  return static_cast<std::size_t>(std::min(freed + kSpare, workers));
 }
 
 std::vector<std::string> Dispatch::resting(std::int64_t now_ms) const {
