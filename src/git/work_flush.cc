@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "git/loose_work.h"
 
 namespace dibs {
 
@@ -31,11 +32,9 @@ void add_line(std::string_view line, BroughtWork& brought) {
   brought.objects.insert(brought.objects.end(), names.begin(), names.end());
 }
 
-}  // namespace
-
 // One diff a commit finds what is new without reading what both sides have.
-Result<BroughtWork> brought_by(const GitProgram& git, const std::string& git_dir,
-                               const std::string& work, const std::vector<std::string>& others) {
+Result<BroughtWork> told_by_git(const GitProgram& git, const std::string& git_dir,
+                                const std::string& work, const std::vector<std::string>& others) {
   BroughtWork brought;
   const auto take_lines = [&](std::string& said) {
     const std::size_t whole = said.rfind('\n') + 1;
@@ -50,9 +49,21 @@ Result<BroughtWork> brought_by(const GitProgram& git, const std::string& git_dir
       {.git_dir = git_dir, .arguments = std::move(arguments), .input = {}, .heard = take_lines},
       ErrorKind::internal);
   if (!rest) return fail(rest.error());
-  std::ranges::sort(brought.objects);
-  const auto again = std::ranges::unique(brought.objects);
-  brought.objects.erase(again.begin(), again.end());
+  return brought;
+}
+
+}  // namespace
+
+Result<BroughtWork> brought_by(FileSystem& files, const GitProgram& git,
+                               const std::string& common_dir, const std::string& work,
+                               const std::vector<std::string>& others) {
+  std::optional<BroughtWork> loose = brought_loose(files, common_dir, work, others);
+  Result<BroughtWork> brought =
+      loose ? Result<BroughtWork>(*std::move(loose)) : told_by_git(git, common_dir, work, others);
+  if (!brought) return brought;
+  std::ranges::sort(brought->objects);
+  const auto again = std::ranges::unique(brought->objects);
+  brought->objects.erase(again.begin(), again.end());
   return brought;
 }
 

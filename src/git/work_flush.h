@@ -17,9 +17,9 @@ struct BroughtWork {
   std::vector<std::string> objects;  // commits, trees and files
 };
 
-// Everything that `work` has and none of `others` has; all are commits.
-[[nodiscard]] Result<BroughtWork> brought_by(const GitProgram& git, const std::string& git_dir,
-                                             const std::string& work,
+// Everything that `work` has and none of `others` has; all are commits, by their full names.
+[[nodiscard]] Result<BroughtWork> brought_by(FileSystem& files, const GitProgram& git,
+                                             const std::string& common_dir, const std::string& work,
                                              const std::vector<std::string>& others);
 
 // Those that are loose: git has flushed what is in a pack.

@@ -52,7 +52,7 @@ class WorkFlush : public testing::Test {
     }
   }
   Done flush() {
-    const Result<BroughtWork> brought = brought_by(git_, repo_ + "/.git", "work", {"main"});
+    const Result<BroughtWork> brought = brought_by(disk_, git_, repo_ + "/.git", "work", {"main"});
     EXPECT_TRUE(brought);
     return flush_objects(disk_, repo_ + "/.git", brought->objects);
   }
@@ -84,10 +84,10 @@ TEST_F(WorkFlush, PutsOnDiskWhatTheBranchBroughtAndNothingElse) {
 }
 
 TEST_F(WorkFlush, CountsTheCommitsThatTheTargetLacks) {
-  EXPECT_EQ(brought_by(git_, repo_ + "/.git", "work", {"main"})->commits, 0U);
+  EXPECT_EQ(brought_by(disk_, git_, repo_ + "/.git", "work", {"main"})->commits, 0U);
   commit("a/b/one", "2");
   run({"commit", "-q", "--allow-empty", "-m", "nothing"});
-  EXPECT_EQ(brought_by(git_, repo_ + "/.git", "work", {"main"})->commits, 2U);
+  EXPECT_EQ(brought_by(disk_, git_, repo_ + "/.git", "work", {"main"})->commits, 2U);
 }
 
 TEST_F(WorkFlush, PassesOverWhatIsInAPack) {

@@ -6,7 +6,9 @@
 
 #include "base/text.h"
 #include "git/commits.h"
+#include "git/index_file.h"
 #include "git/local_refs.h"
+#include "git/stored_objects.h"
 #include "git/worktrees.h"
 
 namespace dibs::verbs {
@@ -60,13 +62,24 @@ std::optional<std::size_t> differences(const Surroundings& around, const Reposit
   return std::ranges::count(end->out, '\0');
 }
 
+// Whether the index is that commit, as far as can be told without git.
+bool is_plainly_at(const Surroundings& around, const Repository& checkout,
+                   const std::string& commit) {
+  const std::optional<ReadIndex> read = read_index(around.files, checkout);
+  const std::optional<IndexFile> index = read ? read->parsed() : std::nullopt;
+  if (!index || index->tree.empty()) return false;
+  return StoredObjects(around.files, around.common_dir).tree_of(commit) == to_hex(index->tree);
+}
+
 // Which commit the files are at, when the branch may have moved several times without them: the one
 // that the index is nearest to. Whatever else is in the index, the user put there.
 std::string where_files_are(const Surroundings& around, const Repository& checkout,
                             const std::string& before, const std::string& tip) {
   constexpr int kBehindMax = 64;
   // Nearly always, and then nothing else needs to be asked.
-  if (before != tip && differences(around, checkout, before) == 0) return before;
+  if (before != tip &&
+      (is_plainly_at(around, checkout, before) || differences(around, checkout, before) == 0))
+    return before;
   const Result<std::string> out = around.git.output_of(
       {.git_dir = checkout.git_dir,
        .arguments = {"rev-list", "--first-parent", fmt::format("--max-count={}", kBehindMax), tip},

@@ -139,7 +139,7 @@ Done bring_to_disk(Workspace& workspace, const Landable& landable) {
   const System& system = workspace.system();
   const std::string& common_dir = (*repository)->common_dir;
   const Result<BroughtWork> brought =
-      brought_by(system.git, common_dir, landable.work, {target->commit});
+      brought_by(system.files, system.git, common_dir, landable.work, {target->commit});
   if (!brought) return fail(brought.error());
   if (brought->commits == 0) return fail(nothing_to_land(landable, *target));
   if (!target->remote.empty()) return {};

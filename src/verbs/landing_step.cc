@@ -32,7 +32,8 @@ Done flush_merges(Workspace& workspace, const Target& target, std::span<const St
   const std::string& common_dir = (*repository)->common_dir;
   std::vector<std::string> flushed{target.commit};
   for (const Stacked& one : stack) flushed.push_back(one.landable.work);
-  const Result<BroughtWork> made = brought_by(system.git, common_dir, stack.back().commit, flushed);
+  const Result<BroughtWork> made =
+      brought_by(system.files, system.git, common_dir, stack.back().commit, flushed);
   if (!made) return fail(made.error());
   return flush_objects(system.files, common_dir, made->objects);
 }
