@@ -43,9 +43,11 @@ std::string LinuxMachine::host_name() {
 
 BootId LinuxMachine::boot_id() { return read_boot_id(); }
 
+// A process stays in its own. Whoever stands in a long line asks once for each of the others.
 std::uint64_t LinuxMachine::pid_namespace() {
   struct stat status{};
-  return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+  if (!pid_namespace_ && ::stat("/proc/self/ns/pid", &status) == 0) pid_namespace_ = status.st_ino;
+  return pid_namespace_.value_or(0);
 }
 
 std::int64_t LinuxMachine::own_pid() { return ::getpid(); }

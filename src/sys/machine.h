@@ -51,6 +51,9 @@ class LinuxMachine final : public Machine {
   [[nodiscard]] Presence presence(std::int64_t pid, std::uint64_t start_ticks) override;
   [[nodiscard]] Result<std::int64_t> start_detached(
       const std::vector<std::string>& arguments) override;
+
+ private:
+  std::optional<std::uint64_t> pid_namespace_;  // once it was asked for
 };
 
 }  // namespace dibs

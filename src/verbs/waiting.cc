@@ -16,7 +16,7 @@ constexpr std::int64_t kSignOfLifeMs = 300'000;
 constexpr std::int64_t kSignEveryMs = kSignOfLifeMs / 3;
 // That a process has died is no event. Whoever is next looks for it this often, the others less.
 constexpr std::int64_t kLookMs = 1'000;
-constexpr std::int64_t kLongestLookMs = 30'000;
+constexpr std::int64_t kLongestLookMs = 60'000;
 // Many who wait shall not all look at every change at once: the further back, the later.
 constexpr std::int64_t kStepBackMs = 10;
 constexpr std::int64_t kStepBackMostMs = 1'000;
