@@ -394,7 +394,7 @@ Result<Outcome> LocalStore::commit(const Transaction& transaction) {
 }
 
 // Under the claims lock. The index first: once the log has its number, only the index says where
-// the new one begins. Whatever fails leaves the log as it is, only longer than we like.
+// the new one begins. What fails before that leaves the log as it is, only longer than we like.
 Done LocalStore::rotate_if_long() {
   if (tail_.end().offset < limits_.segment_bytes) return {};
   (void)remove_leftovers();
@@ -403,8 +403,9 @@ Done LocalStore::rotate_if_long() {
   if (!index || index->header().position != tail_.end()) return {};
   if (!files_.rename(path(kLogName), path(segment_name(segment_first_seq_)))) return {};
   // On disk before the new log is: of two changes to one name, a power loss may keep the second
-  // alone, and the closed segment would have no name at all.
-  (void)files_.sync_directory(directory_);
+  // alone, and the closed segment would have no name at all. Where that fails, whoever comes next
+  // makes the new log, in the same order.
+  if (Done synced = files_.sync_directory(directory_); !synced) return synced;
   Result<std::unique_ptr<File>> log = files_.open(path(kLogName), Open::create_append, file_mode_);
   (void)files_.sync_directory(directory_);
   // From here the log is read afresh; if creating it failed, that finds out and says so.

@@ -536,6 +536,26 @@ TEST(Rotation, ByOneThatDiesBeforeTheNewNameIsOnDiskLosesNothingOfTheNext) {
   }
 }
 
+TEST(Rotation, OnADiskThatFailsOnceLosesNothingWithThePower) {
+  for (std::uint64_t failing = 1; failing <= 8; ++failing) {
+    for (std::uint64_t dark = failing + 1; dark <= failing + 4; ++dark) {
+      for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        LocalSite site({.segment_bytes = 300, .tail_bytes = 1}, seed);
+        ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:1", "1")));
+        ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:2", "2")));
+        site.disk.fail_at(failing);
+        site.disk.lose_power_at(dark);
+        (void)put(*site.open(), site.random, "item:3", "3");
+        site.disk.crash();
+        const Result<Contents> seen = contents_of(*site.open());
+        ASSERT_TRUE(seen) << seen.error().message;
+        EXPECT_TRUE(seen->contains("item:1") && seen->contains("item:2"))
+            << failing << " " << dark << " " << seed;
+      }
+    }
+  }
+}
+
 TEST(Rotation, CutShortLosesNothingWhenThePowerGoesWhileTheNextMakesTheLog) {
   for (std::uint64_t change = 1; change <= 4; ++change) {
     for (std::uint64_t seed = 1; seed <= 30; ++seed) {
