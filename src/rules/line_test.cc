@@ -345,6 +345,21 @@ TEST_F(Waiting, AndLosesWhatItHoldsIfThatIsAskedFor) {
   EXPECT_TRUE(take_as(kTwo, {"1"}, "W2"));
 }
 
+TEST_F(Waiting, AndWhoReadsBesideItKeepsItsLease) {
+  taken(kTwo, "2");
+  pass(kMinute);
+  taken_shared(kOne, "1");
+  taken_shared(kThree, "1");
+  stands(kOne, "2", "W1");
+  WaitRequest wait = waiting(kTwo, {"1"}, "W2");
+  wait.resolve = Resolve::evict;
+  const Result<Joined> joined = join_line(wait);
+  ASSERT_TRUE(joined);
+  EXPECT_EQ(joined->evicted.size(), 1U);
+  ASSERT_EQ(on("1").size(), 1U);
+  EXPECT_EQ(on("1")[0].session, kThree.session);
+}
+
 // A circle that a hand-over closed is found by a sign of life of one who stands in line already.
 TEST_F(Waiting, WhoGivesWayLosesThePlaceItHad) {
   taken(kOne, "1");

@@ -176,6 +176,32 @@ TEST(FailingDisk, AFailedFlushIsTakenBackAndTheNextCommitIsDurable) {
   }
 }
 
+// While the log is written anew, which is what follows.
+TEST(FailingDisk, AFlushThatFailedIsNoSuccessWhateverHappensNext) {
+  using Event = std::function<Done(LocalSite&)>;
+  const std::vector<Event> events{
+      [](LocalSite&) { return Done(fail(ErrorKind::internal, "it fails")); },
+      [](LocalSite& site) {
+        site.disk.put(site.path("claims.jsonl"), "");
+        return Done{};
+      },
+      [](LocalSite& site) { return site.disk.remove(site.path("claims.jsonl")); },
+  };
+  for (const Event& event : events) {
+    for (std::uint64_t nth = 1; nth <= 40; ++nth) {
+      LocalSite site;
+      ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:1", "1")));
+      HookedFiles files(site.disk);
+      std::uint64_t calls = 0;
+      files.before_each([&](const std::string&) { return ++calls == nth ? event(site) : Done{}; });
+      LocalStore store(
+          files, site.clock, site.random, site.directory, [](const std::string&) {}, site.limits);
+      site.disk.fail_at(kFlushOfALine);
+      EXPECT_FALSE(is_committed(put(store, site.random, "item:2", "2"))) << nth;
+    }
+  }
+}
+
 TEST(FailingDisk, WhatCannotBeTakenBackIsUnknownAndThenNothingIsAssumed) {
   LocalSite site;
   const auto store = site.open();
@@ -341,6 +367,17 @@ TEST(FailingDisk, WhoDiesBeforeTheNewLogsNameIsOnDiskLosesNothingOfTheNext) {
       EXPECT_TRUE(contents_of(*site.open())->contains("item:3"));
     }
   }
+}
+
+TEST(FailingDisk, WhoDiesBeforeTheNewLogsNameIsNotBuiltOnIfItCannotBeFlushed) {
+  LocalSite site;
+  ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:1", "1")));
+  put_unsettled_copy_of_log(site);
+  const auto store = site.open();
+  const Transaction confirmation = confirming(site, *store, "item:1");
+  site.disk.fail_at(1);  // the directory's flush
+  EXPECT_FALSE(is_committed(store->commit(confirmation)));
+  EXPECT_TRUE(is_committed(store->commit(confirmation)));
 }
 
 TEST(FullDisk, RefusesAClaimWithNothingHalfDone) {

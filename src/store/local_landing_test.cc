@@ -145,6 +145,37 @@ TEST_F(LocalLanding, IsFinishedBeforeALeaseIsConfirmed) {
   EXPECT_FALSE(is_held());
 }
 
+TEST_F(LocalLanding, HasNotHappenedWhenGitDiesAndTheDiskFails) {
+  for (std::uint64_t nth = 1; nth <= 8; ++nth) {
+    SCOPED_TRACE(nth);
+    refs_.dies_after = 0;
+    site_.disk.fail_at(nth);
+    EXPECT_FALSE(is_committed(open()->commit(landing())));
+    site_.disk.fail_from(1, 0);
+    next_command();
+    EXPECT_TRUE(is_held());
+    EXPECT_EQ(main(), "a");
+  }
+}
+
+TEST_F(LocalLanding, StaysToBeFinishedOnADiskThatDoesNotFlush) {
+  ASSERT_TRUE(is_committed(open()->commit(landing())));
+  const std::string log = site_.log();
+  const std::size_t last_line = log.rfind('\n', log.size() - 2) + 1;
+  const PendingLanding pending{.refs = landing().refs, .line = log.substr(last_line), .reason = ""};
+  for (std::uint64_t nth = 1; nth <= 8; ++nth) {
+    SCOPED_TRACE(nth);
+    site_.disk.put(site_.path("claims.jsonl"), log.substr(0, last_line));
+    site_.disk.put(site_.path(std::string(kLandingName)), to_json(pending));
+    site_.disk.fail_from(nth, 100);
+    EXPECT_FALSE(is_committed(put(*open(), site_.random, "item:2", "1")));
+    site_.disk.fail_from(1, 0);
+    next_command();
+    EXPECT_FALSE(is_held());
+    EXPECT_EQ(main(), "a/m");
+  }
+}
+
 TEST_F(LocalLanding, AFileThatCannotBeReadStopsWritersAndSaysWhatToDo) {
   site_.disk.put(site_.path(std::string(kLandingName)), "half of it");
   const Result<Outcome> outcome = put(*open(), site_.random, "item:2", "1");
