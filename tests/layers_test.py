@@ -79,7 +79,7 @@ def read_graph(text):
 
 def include_breach(path, layer, target, graph):
     """Why `path` may not include "target", or None."""
-    is_test = path.endswith("_test.cc")
+    is_test = path.endswith(("_test.cc", "_fixture.h"))
     if layer == "main" and target == "program.h":
         return None
     into = target.split("/")[0] if "/" in target else None
@@ -169,6 +169,8 @@ SAMPLES = [
     ("rules/a_test.cc", '#include "testing/clock.h"\n#include "store/memory.h"', "rules/ may not include store/"),
     ("ledger/a_test.cc", '#include "testing/clock.h"\n#include "store/memory_store.h"', None),
     ("ledger/a_test.cc", '#include "store/local.h"', None),
+    ("store/a_fixture.h", '#include "testing/local_site.h"', None),
+    ("store/a.h", '#include "testing/local_site.h"', "store/ may not include testing/"),
     ("ledger/a_test.cc", '#include "store/segments.h"', "concrete stores"),
     ("main.cc", '#include "program.h"', None),
     ("program.h", '#include "store/store.h"', None),

@@ -6,16 +6,14 @@
 
 #include "base/text.h"
 #include "store/local_files.h"
+#include "store/local_fixture.h"
 #include "store/log_line.h"
 #include "store/segments.h"
 #include "testing/hooked_files.h"
-#include "testing/local_site.h"
 
 namespace dibs {
 namespace {
 
-const std::string kLog = "/repo/.git/dibs/claims.jsonl";
-const std::string kIndex = "/repo/.git/dibs/claims.index.json";
 const Contents kBoth{{"item:1", "1"}, {"item:2", "2"}};
 
 class LogAndIndex : public testing::Test {
@@ -29,8 +27,8 @@ class LogAndIndex : public testing::Test {
   // One that says that nobody but a stranger holds anything.
   void put_strange_index(const LogPosition& position, std::uint64_t first_seq = 1) {
     Record stranger{.key = {"item:9"}, .value = "9", .version = {1}, .fence = {1}};
-    site_.disk.put(kIndex, encode_index({.position = position, .segment_first_seq = first_seq},
-                                        {{stranger.key, stranger}}, 0));
+    site_.disk.put(kIndexPath, encode_index({.position = position, .segment_first_seq = first_seq},
+                                            {{stranger.key, stranger}}, 0));
   }
   Contents seen() { return contents_of(*site_.open()).value_or(Contents{}); }
   std::vector<Finding> found(Finding::Level level) {
@@ -62,8 +60,8 @@ TEST_F(LogAndIndex, AnIndexThatEndsNowhereInTheLogIsNotUsed) {
 }
 
 TEST_F(LogAndIndex, AnIndexOfNothingFitsAnEmptyLog) {
-  site_.disk.put(kLog, "");
-  site_.disk.put(kIndex, encode_index({.position = {}, .segment_first_seq = 1}, {}, 0));
+  site_.disk.put(kLogPath, "");
+  site_.disk.put(kIndexPath, encode_index({.position = {}, .segment_first_seq = 1}, {}, 0));
   EXPECT_EQ(contents_of(*site_.open()), Contents{});
   EXPECT_TRUE(is_committed(put(*site_.open(), site_.random, "item:3", "3")));
 }
@@ -71,14 +69,14 @@ TEST_F(LogAndIndex, AnIndexOfNothingFitsAnEmptyLog) {
 // Whoever was stopped after it had read the index may find any later log.
 TEST_F(LogAndIndex, AnIndexThatEndsWithAnEarlierSegmentDoesNotFitAnEmptyLog) {
   const LogPosition first_end = end();
-  ASSERT_TRUE(site_.disk.rename(kLog, site_.path(segment_name(1))));
-  site_.disk.put(kLog, "");
+  ASSERT_TRUE(site_.disk.rename(kLogPath, site_.path(segment_name(1))));
+  site_.disk.put(kLogPath, "");
   ASSERT_TRUE(is_committed(put(*site_.open(), site_.random, "item:3", "3")));
   Contents all = kBoth;
   all["item:3"] = "3";
   ASSERT_EQ(seen(), all);
-  ASSERT_TRUE(site_.disk.rename(kLog, site_.path(segment_name(3))));
-  site_.disk.put(kLog, "");
+  ASSERT_TRUE(site_.disk.rename(kLogPath, site_.path(segment_name(3))));
+  site_.disk.put(kLogPath, "");
   put_strange_index(first_end);
   EXPECT_EQ(seen(), all);
 }
@@ -99,14 +97,14 @@ TEST_F(LogAndIndex, AnIndexThatKnowsMoreThanTheLogIsReported) {
 }
 
 TEST_F(LogAndIndex, ADirectoryThatIsAFileIsNotSetUp) {
-  site_.directory = kLog;
+  site_.directory = kLogPath;
   EXPECT_EQ(contents_of(*site_.open()).error().kind, ErrorKind::not_set_up);
 }
 
 TEST_F(LogAndIndex, AnEntryThatWasTakenBackAfterItWasReadIsForgotten) {
   const auto store = site_.open();
   ASSERT_EQ(contents_of(*store), kBoth);
-  site_.disk.put(kLog, first_line());
+  site_.disk.put(kLogPath, first_line());
   EXPECT_EQ(contents_of(*store), (Contents{{"item:1", "1"}}));
 }
 
@@ -114,7 +112,7 @@ TEST_F(LogAndIndex, AnEntryInPlaceOfOneThatWasTakenBackCounts) {
   const std::string before = site_.log();
   const auto store = site_.open();
   ASSERT_EQ(contents_of(*store), kBoth);
-  site_.disk.put(kLog, first_line());
+  site_.disk.put(kLogPath, first_line());
   ASSERT_TRUE(is_committed(put(*site_.open(), site_.random, "item:7", "7")));
   ASSERT_EQ(site_.log().size(), before.size());
   ASSERT_TRUE(is_committed(put(*store, site_.random, "item:3", "3")));
@@ -128,9 +126,9 @@ TEST_F(LogAndIndex, DamageThatShowsAfterALostRaceStopsTheNextLook) {
   ASSERT_TRUE(std::holds_alternative<LostRace>(*store->commit(late)));
   std::string damaged = site_.log();
   damaged[10] = static_cast<char>(damaged[10] ^ 1);
-  site_.disk.put(kLog, damaged);
+  site_.disk.put(kLogPath, damaged);
   EXPECT_EQ(contents_of(*site_.open()).error().kind, ErrorKind::unreachable);
-  site_.disk.put(kLog, damaged + "more\n");
+  site_.disk.put(kLogPath, damaged + "more\n");
   EXPECT_EQ(contents_of(*store).error().kind, ErrorKind::unreachable);
 }
 
@@ -139,11 +137,11 @@ TEST_F(LogAndIndex, WhoeverWritesWithoutTheLockStopsOthersAndFreesNothing) {
   for (int nth = 1; nth <= 30; ++nth) {
     LocalSite site;
     ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:1", "1")));
-    site.disk.put(kLog, site.log() + "unfinished");
+    site.disk.put(kLogPath, site.log() + "unfinished");
     int call = 0;
     HookedFiles files(site.disk);
     files.before_each([&](const std::string& path) {
-      if (path == kLog && ++call == nth) site.disk.put(kLog, site.log() + "scribble\n");
+      if (path == kLogPath && ++call == nth) site.disk.put(kLogPath, site.log() + "scribble\n");
       return Done{};
     });
     LocalStore store(files, site.clock, site.random, site.directory, [](const std::string&) {});
@@ -156,7 +154,7 @@ TEST_F(LogAndIndex, WhoeverWritesWithoutTheLockStopsOthersAndFreesNothing) {
 TEST_F(LogAndIndex, AnEntryThatIsIntactAndSaysNothingStopsEveryone) {
   std::string line = R"({"schema_version":1,"seq":3,"writes":[{"key":"item:1","value":3}])";
   close_with_crc(line, end().crc);
-  site_.disk.put(kLog, site_.log() + line + "\n");
+  site_.disk.put(kLogPath, site_.log() + line + "\n");
   const auto store = site_.open();
   EXPECT_EQ(store->read(Selection::of({{"item:1"}})).error().kind, ErrorKind::unreachable);
   EXPECT_EQ(store->read(Selection::with_text("item:1")).error().kind, ErrorKind::unreachable);
@@ -176,7 +174,7 @@ TEST_F(LogAndIndex, AnEntryThatSaysNothingDoesNotLeaveAnOlderAnswerStanding) {
   ASSERT_TRUE(store->read(Selection::of({{"item:1"}})));
   std::string line = R"({"schema_version":1,"seq":3,"writes":[{"key":"item:1","value":3}])";
   close_with_crc(line, end().crc);
-  site_.disk.put(kLog, site_.log() + line + "\n");
+  site_.disk.put(kLogPath, site_.log() + line + "\n");
   EXPECT_FALSE(store->read(Selection::of({{"item:1"}})));
 }
 
@@ -201,7 +199,7 @@ TEST_F(LogAndIndex, ASegmentThatLacksItsEndStopsARebuildAndIsNamed) {
   const std::string name = log_files(site_.disk, site_.directory)->front();
   const std::string whole = site_.disk.contents(site_.path(name)).value();
   site_.disk.put(site_.path(name), whole.substr(0, whole.size() - 5));
-  ASSERT_TRUE(site_.disk.remove(kIndex));
+  ASSERT_TRUE(site_.disk.remove(kIndexPath));
   const Result<Contents> seen = contents_of(*site_.open());
   ASSERT_FALSE(seen);
   EXPECT_TRUE(contains(seen.error().message, name)) << seen.error().message;
@@ -216,7 +214,7 @@ TEST_F(LogAndIndex, EntriesOfANewerDibsAreReportedAndNotSalvagedAway) {
     crc = stated_crc(line).value_or(0);
     log += line + "\n";
   }
-  site_.disk.put(kLog, log);
+  site_.disk.put(kLogPath, log);
   EXPECT_TRUE(contains(found(Finding::Level::problem).at(0).what, "newer dibs"));
   const Result<RepairReport> report = site_.open()->salvage();
   ASSERT_FALSE(report);
@@ -227,8 +225,8 @@ TEST_F(LogAndIndex, EntriesOfANewerDibsAreReportedAndNotSalvagedAway) {
 TEST_F(LogAndIndex, AnInspectionBesideARotationSeesNoProblem) {
   HookedFiles files(site_.disk);
   files.before_each([&](const std::string& path) {
-    if (path == kLog && site_.disk.contents(kLog)) {
-      EXPECT_TRUE(site_.disk.rename(kLog, site_.path(segment_name(1))));
+    if (path == kLogPath && site_.disk.contents(kLogPath)) {
+      EXPECT_TRUE(site_.disk.rename(kLogPath, site_.path(segment_name(1))));
     }
     return Done{};
   });
@@ -240,7 +238,7 @@ TEST_F(LogAndIndex, HistoryThatKeepsMovingAwayIsSaidToBeContended) {
   std::uint64_t number = 100;
   HookedFiles files(site_.disk);
   files.before_each([&](const std::string& path) {
-    if (path == kLog) site_.disk.put(site_.path(segment_name(++number)), "");
+    if (path == kLogPath) site_.disk.put(site_.path(segment_name(++number)), "");
     return Done{};
   });
   const Result<std::vector<PastEvent>> events = read_history(files, site_.directory, {});
@@ -254,7 +252,7 @@ TEST_F(LogAndIndex, HistoryHasEntriesWhoseFieldsAreInAnotherOrder) {
                      R"("nonce":")" +
                      Nonce{}.hex() + "\"";
   close_with_crc(line, end().crc);
-  site_.disk.put(kLog, site_.log() + line + "\n");
+  site_.disk.put(kLogPath, site_.log() + line + "\n");
   EXPECT_EQ(site_.open()->history({.resource = Key{"item:8"}})->events.size(), 1U);
 }
 
@@ -274,7 +272,7 @@ TEST_F(LogAndIndex, ASalvageTakesFromTheIndexWhatTheLogHasLost) {
   ASSERT_TRUE(is_committed(put(*site_.open(), site_.random, "item:3", "3")));
   std::string damaged = site_.log();
   for (const char* lost : {R"("value":20)", R"("value":3)"}) damaged[damaged.find(lost)] = 'x';
-  site_.disk.put(kLog, damaged);
+  site_.disk.put(kLogPath, damaged);
   ASSERT_TRUE(site_.open()->salvage());
   EXPECT_EQ(seen(), (Contents{{"item:1", "20"}, {"item:2", "2"}, {"item:3", "3"}}));
 }
@@ -302,12 +300,12 @@ TEST_F(LogAndIndex, ASalvageKeepsHoweverManyThereAre) {
 TEST_F(LogAndIndex, ALogThatCannotBeOpenedAtAllIsNeverAnEmptyOne) {
   HookedFiles files(site_.disk);
   files.before_each([](const std::string& path) {
-    return path == kLog ? Done(fail(ErrorKind::internal, path)) : Done{};
+    return path == kLogPath ? Done(fail(ErrorKind::internal, path)) : Done{};
   });
   LocalStore store(files, site_.clock, site_.random, site_.directory, [](const std::string&) {});
   EXPECT_EQ(contents_of(store).error().kind, ErrorKind::unreachable);
   files.before_each([opened = 0](const std::string& path) mutable {
-    return path == kLog && ++opened > 1 ? Done(fail(ErrorKind::internal, path)) : Done{};
+    return path == kLogPath && ++opened > 1 ? Done(fail(ErrorKind::internal, path)) : Done{};
   });
   EXPECT_EQ(contents_of(store).error().kind, ErrorKind::unreachable);
 }
@@ -320,10 +318,10 @@ TEST_F(LogAndIndex, ALongLogWithoutAnIndexIsReported) {
 TEST_F(LogAndIndex, NoIndexIsMadeOfAnEntryThatSaysNothing) {
   std::string line = R"({"schema_version":1,"seq":3,"writes":[{"key":"item:1","value":3}])";
   close_with_crc(line, end().crc);
-  site_.disk.put(kLog, site_.log() + line + "\n");
+  site_.disk.put(kLogPath, site_.log() + line + "\n");
   site_.limits.tail_bytes = 1;
   EXPECT_TRUE(is_committed(put(*site_.open(), site_.random, "item:8", "8")));
-  EXPECT_FALSE(site_.disk.contents(kIndex));
+  EXPECT_FALSE(site_.disk.contents(kIndexPath));
 }
 
 TEST_F(LogAndIndex, AnEntryWhoseListsAreNoneSaysNothing) {

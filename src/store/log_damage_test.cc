@@ -9,15 +9,12 @@
 
 #include "base/crc32c.h"
 #include "base/text.h"
+#include "store/local_fixture.h"
 #include "store/log_line.h"
 #include "store/segments.h"
-#include "testing/local_site.h"
 
 namespace dibs {
 namespace {
-
-const std::string kLog = "/repo/.git/dibs/claims.jsonl";
-const std::string kIndex = "/repo/.git/dibs/claims.index.json";
 
 // Each is one way a byte can go wrong; some leave a byte as it is.
 std::vector<char> damages_of(char byte) {
@@ -47,7 +44,7 @@ class Damage : public testing::Test {
   }
   // What a writer makes of the log as it is now.
   void expect_kept_or_stopped(const std::string& damaged, std::size_t line) {
-    site_.disk.put(kLog, damaged);
+    site_.disk.put(kLogPath, damaged);
     const auto store = site_.open();
     const Result<Outcome> outcome = put(*store, site_.random, "item:new", "1");
     if (!outcome) {
@@ -90,7 +87,7 @@ TEST_F(Damage, ReadersToldOfDamageAreNeverToldThatAThingIsFree) {
   for (std::size_t at = 0; at < last; ++at) {
     std::string damaged = log_;
     damaged[at] = static_cast<char>(damaged[at] ^ 1);
-    site_.disk.put(kLog, damaged);
+    site_.disk.put(kLogPath, damaged);
     const Result<Contents> seen = contents_of(*site_.open());
     ASSERT_FALSE(seen) << "byte " << at;
     EXPECT_EQ(seen.error().kind, ErrorKind::unreachable);
@@ -103,12 +100,12 @@ TEST_F(Damage, ACutAnywhereLosesOnlyTheLinesItRemoved) {
   for (std::size_t line = 1; line <= 4; ++line) {
     std::size_t end = 0;
     for (std::size_t i = 0; i < line; ++i) end = log_.find('\n', end) + 1;
-    site_.disk.put(kLog, log_.substr(0, end));
+    site_.disk.put(kLogPath, log_.substr(0, end));
     after_line.push_back(contents_of(*site_.open()).value());
   }
   for (std::size_t size = 0; size < log_.size(); ++size) {
     const std::string cut = log_.substr(0, size);
-    site_.disk.put(kLog, cut);
+    site_.disk.put(kLogPath, cut);
     site_.notices.clear();
     const auto store = site_.open();
     ASSERT_TRUE(is_committed(put(*store, site_.random, "item:new", "1"))) << size;
@@ -128,11 +125,11 @@ TEST_F(Damage, ACutBelowWhatTheIndexKnowsIsAHardStop) {
   site_.limits.tail_bytes = 1;
   const auto store = site_.open();
   ASSERT_TRUE(is_committed(put(*store, site_.random, "item:3", "3")));
-  ASSERT_TRUE(site_.disk.contents(kIndex));
+  ASSERT_TRUE(site_.disk.contents(kIndexPath));
   const std::string whole = site_.log();
   const std::size_t last = whole.rfind('\n', whole.size() - 2) + 1;
   for (std::size_t size = 0; size < whole.size() - 1; ++size) {
-    site_.disk.put(kLog, whole.substr(0, size));
+    site_.disk.put(kLogPath, whole.substr(0, size));
     const Result<Outcome> outcome = put(*site_.open(), site_.random, "item:new", "1");
     ASSERT_FALSE(outcome) << "cut at " << size << ", last line at " << last;
     EXPECT_EQ(outcome.error().kind, ErrorKind::unreachable);
@@ -148,11 +145,11 @@ TEST_F(Damage, InAnyByteOfTheIndexStillGivesTheRightAnswer) {
   ASSERT_TRUE(is_committed(put(*site_.open(), site_.random, "item:3", "[3]")));
   acknowledged_["item:3"] = "[3]";
   const std::string log = site_.log();
-  const std::string index = site_.disk.contents(kIndex).value();
+  const std::string index = site_.disk.contents(kIndexPath).value();
   const auto expect_right = [&](const std::string& damaged) {
-    site_.disk.put(kIndex, damaged);
+    site_.disk.put(kIndexPath, damaged);
     EXPECT_EQ(contents_of(*site_.open()).value_or(Contents{}), acknowledged_);
-    site_.disk.put(kIndex, damaged);
+    site_.disk.put(kIndexPath, damaged);
     const auto store = site_.open();
     for (const auto& [key, value] : acknowledged_) {
       const Result<View> view = store->read(Selection::of({{key}}));
@@ -163,7 +160,7 @@ TEST_F(Damage, InAnyByteOfTheIndexStillGivesTheRightAnswer) {
     Contents more = acknowledged_;
     more["item:new"] = "1";
     EXPECT_EQ(contents_of(*site_.open()).value_or(Contents{}), more);
-    site_.disk.put(kLog, log);
+    site_.disk.put(kLogPath, log);
   };
   for (std::size_t at = 0; at < index.size(); ++at) {
     SCOPED_TRACE(fmt::format("byte {} of {}", at, index.size()));
@@ -179,13 +176,13 @@ TEST_F(Damage, InAnyByteOfTheIndexStillGivesTheRightAnswer) {
 TEST_F(Damage, OfTheIndexIsMendedOnDisk) {
   site_.limits.tail_bytes = 1;
   write_entries();
-  const std::string good = site_.disk.contents(kIndex).value();
+  const std::string good = site_.disk.contents(kIndexPath).value();
   std::string damaged = good;
   damaged[good.find("item:1")] = 'x';
-  site_.disk.put(kIndex, damaged);
+  site_.disk.put(kIndexPath, damaged);
   EXPECT_EQ(*contents_of(*site_.open()), acknowledged_);
-  EXPECT_NE(site_.disk.contents(kIndex).value(), damaged) << "rebuilt by itself";
-  const auto index = ClaimsIndex::open(site_.disk, kIndex);
+  EXPECT_NE(site_.disk.contents(kIndexPath).value(), damaged) << "rebuilt by itself";
+  const auto index = ClaimsIndex::open(site_.disk, kIndexPath);
   ASSERT_TRUE(index);
   EXPECT_TRUE(index->find({"item:1"})->has_value());
 }
@@ -201,7 +198,7 @@ TEST_F(Damage, InTheMiddleOfAClosedSegmentStopsARebuildAndNamesTheSegment) {
   segment[segment.size() / 2] ^= 1;
   site_.disk.put(site_.path(names[0]), segment);
   EXPECT_TRUE(contents_of(*site_.open())) << "the index still knows";
-  ASSERT_TRUE(site_.disk.remove(kIndex));
+  ASSERT_TRUE(site_.disk.remove(kIndexPath));
   const Result<Contents> seen = contents_of(*site_.open());
   ASSERT_FALSE(seen);
   EXPECT_TRUE(contains(seen.error().message, names[0])) << seen.error().message;
@@ -223,7 +220,7 @@ TEST_F(ForeignLines, OfANewerSchemaAreRefusedAndNothingIsWritten) {
   write_entries();
   const std::string log =
       log_ + foreign_line(end(), R"("schema_version":2,"seq":5,"leases":"elsewhere")");
-  site_.disk.put(kLog, log);
+  site_.disk.put(kLogPath, log);
   const auto before = *site_.disk.list(site_.directory);
   const auto store = site_.open();
   for (const Result<Outcome>& outcome : {put(*store, site_.random, "item:1", "1"),
@@ -247,7 +244,7 @@ TEST_F(ForeignLines, MayHaveFieldsThatThisDibsDoesNotKnow) {
                  R"(","by":"a newer dibs","writes":[{"key":"item:9","shade":1,"value":{"x":1}}],)"
                  R"("events":[{"op":"levitate","resource":"item:9"},{"op":"acquire",)"
                  R"("resource":"item:9","lease_id":"L9","mood":"fine"}])");
-  site_.disk.put(kLog, log_ + line);
+  site_.disk.put(kLogPath, log_ + line);
   const auto store = site_.open();
   ASSERT_TRUE(is_committed(put(*store, site_.random, "item:new", "1")));
   EXPECT_EQ(contents_of(*store)->at("item:9"), R"({"x":1})");
@@ -257,10 +254,11 @@ TEST_F(ForeignLines, MayHaveFieldsThatThisDibsDoesNotKnow) {
 
 TEST_F(ForeignLines, MayHaveTheirFieldsInAnotherOrder) {
   write_entries();
-  site_.disk.put(kLog, log_ + foreign_line(end(), R"("seq":5,"schema_version":1,"events":[],)"
-                                                  R"("writes":[{"value":[9],"key":"item:9"}],)"
-                                                  R"("time":"2026-01-03T12:00:00.000Z","nonce":")" +
-                                                      Nonce{}.hex() + "\""));
+  site_.disk.put(kLogPath,
+                 log_ + foreign_line(end(), R"("seq":5,"schema_version":1,"events":[],)"
+                                            R"("writes":[{"value":[9],"key":"item:9"}],)"
+                                            R"("time":"2026-01-03T12:00:00.000Z","nonce":")" +
+                                                Nonce{}.hex() + "\""));
   const auto store = site_.open();
   ASSERT_TRUE(is_committed(put(*store, site_.random, "item:new", "1")));
   EXPECT_EQ(contents_of(*store)->at("item:9"), "[9]");
@@ -338,7 +336,7 @@ TEST_F(Damage, IsSalvagedLosingTheDamagedEntryAlone) {
     LocalSite site;
     std::string damaged = log_;
     damaged[at] = static_cast<char>(damaged[at] ^ 1);
-    site.disk.put(kLog, damaged);
+    site.disk.put(kLogPath, damaged);
     const auto mended = site.open();
     ASSERT_FALSE(contents_of(*mended));
     const Result<RepairReport> report = mended->salvage();
@@ -361,7 +359,7 @@ TEST_F(Damage, SalvagedKeepsVersionsSoThatHoldersKeepTheirFences) {
   const Record before = site_.open()->read(Selection::of({{"item:1"}}))->records.at(0);
   std::string damaged = log_;
   damaged[log_.find("item:2")] = 'I';
-  site_.disk.put(kLog, damaged);
+  site_.disk.put(kLogPath, damaged);
   const auto store = site_.open();
   ASSERT_TRUE(store->salvage());
   const Record after = store->read(Selection::of({{"item:1"}}))->records.at(0);
