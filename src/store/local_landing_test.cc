@@ -145,12 +145,13 @@ TEST_F(LocalLanding, IsFinishedBeforeALeaseIsConfirmed) {
   EXPECT_FALSE(is_held());
 }
 
-TEST_F(LocalLanding, HasNotHappenedWhenGitDiesAndTheDiskFails) {
-  for (std::uint64_t nth = 1; nth <= 8; ++nth) {
+TEST_F(LocalLanding, HasNotHappenedWhenNothingMovesAndTheDiskFails) {
+  for (std::uint64_t nth = 1; nth <= 16; ++nth) {
     SCOPED_TRACE(nth);
-    refs_.dies_after = 0;
-    site_.disk.fail_at(nth);
-    EXPECT_FALSE(is_committed(open()->commit(landing())));
+    const bool git_dies = nth % 2 == 0;
+    refs_.dies_after = git_dies ? 0 : SIZE_MAX;
+    site_.disk.fail_at(nth / 2);
+    EXPECT_FALSE(is_committed(open()->commit(landing(git_dies ? "a" : "elsewhere"))));
     site_.disk.fail_from(1, 0);
     next_command();
     EXPECT_TRUE(is_held());

@@ -88,7 +88,7 @@ void Agent::one_command() {
 
 Claimant Agent::claimant() const { return who_; }
 
-Asked Agent::asks(std::string verb, std::vector<Resource> resources) {
+Asked Agent::asks(std::string verb, const std::vector<Resource>& resources) {
   world_.site->catch_up(world_.witness);
   Asked asked{.verb = std::move(verb), .session = who_.session};
   for (const Resource& resource : resources) asked.resources.push_back(resource.key());

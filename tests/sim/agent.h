@@ -37,7 +37,7 @@ class Agent {
                                      const Rule<Reply>& rule);
   [[nodiscard]] Heard<Grants> settle(Asked& asked, const Selection& selection,
                                      const Rule<Grants>& rule);
-  [[nodiscard]] Asked asks(std::string verb, std::vector<Resource> resources = {});
+  [[nodiscard]] Asked asks(std::string verb, const std::vector<Resource>& resources = {});
   void note(const Asked& asked, const Error* error, const std::string& answer);
 
   void one_command();

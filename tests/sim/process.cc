@@ -36,7 +36,8 @@ bool Process::step() {
   }
   if (host_.asleep())
     schedule_.wait([&] { return !alive() || !host_.asleep(); }, host_.asleep_until_ms());
-  const bool spared = spared_steps_ > 0 && spared_steps_-- > 0;
+  const bool spared = spared_steps_ > 0;
+  if (spared) --spared_steps_;
   if (alive() && !spared && dice.one_in(weather.kill_one_in)) be_killed();
   if (alive() && dice.one_in(weather.power_one_in)) lose_power();
   return alive();
