@@ -205,8 +205,9 @@ Done LocalStore::mend() {
   if (!got) return fail(got.error());
   torn.resize(*got);
 
-  if (const Result<bool> left = a_writer_died(); !left) return fail(left.error());
-  if (Done marked = mark_change(); !marked) return marked;
+  const Result<ChangeMark> mark = change_mark();
+  if (!mark) return fail(mark.error());
+  if (Done set = mark->set(); !set) return set;
   const Mend mend = mend_torn(tail_.end(), torn);
   if (mend.keep < torn.size()) {
     if (Done cut = log_->truncate(tail_.end().offset + mend.keep); !cut) return cut;
@@ -218,7 +219,7 @@ Done LocalStore::mend() {
   if (!halt) return fail(halt.error());
   if (*halt != Halt::at_end) return fail(stopped_by(*halt));
   if (Done synced = flush_log(); !synced) return synced;
-  unmark_change();
+  mark->clear();
   notice_(
       mend.add_newline
           ? fmt::format("{} lacked its last newline; it has one again, and no entry was lost",
@@ -241,8 +242,8 @@ Result<bool> LocalStore::expectations_hold(const Transaction& transaction) {
   return true;
 }
 
-Done LocalStore::append_or_undo(const std::string& line) {
-  if (Done marked = mark_change(); !marked) return marked;
+Done LocalStore::append_or_undo(const std::string& line, const ChangeMark& mark) {
+  if (Done set = mark.set(); !set) return set;
   Done appended = log_->append(line);
   // Whatever part of it stands there now is unfinished; if even cutting fails, the next writer
   // cuts.
@@ -279,34 +280,31 @@ Done LocalStore::replace_log(std::string_view text) {
 // finds something in it knows that the writer died, and flushes what that did before a line of its
 // own comes after it. So a power loss can take one line at most, the last, and what it leaves of
 // that is no damage (log_tail.cc).
-Result<bool> LocalStore::a_writer_died() {
-  Result<std::unique_ptr<File>> mark =
+Result<LocalStore::ChangeMark> LocalStore::change_mark() {
+  Result<std::unique_ptr<File>> file =
       files_.open(path(kClaimsLock), Open::create_append, file_mode_);
-  if (!mark) return fail(mark.error());
-  change_mark_ = *std::move(mark);
-  const Result<std::uint64_t> marked = change_mark_->size();
-  if (!marked) return fail(marked.error());
-  return *marked > 0;
+  if (!file) return fail(file.error());
+  const Result<std::uint64_t> size = (*file)->size();
+  if (!size) return fail(size.error());
+  return ChangeMark{.file = *std::move(file), .was_left = *size > 0};
 }
 
-// One byte long, without a byte in it: that takes no room on a full disk.
-Done LocalStore::mark_change() { return change_mark_->truncate(1); }
-
-// If it stays, the next one flushes once more.
-void LocalStore::unmark_change() { (void)change_mark_->truncate(0); }
-
-Done LocalStore::flush_what_may_be_lost() {
-  if (Done named = flush_name_of_log(); !named) return named;
-  const Result<bool> left = a_writer_died();
-  if (!left) return fail(left.error());
-  return *left ? flush_log() : Done{};
+// The mark for what comes next.
+Result<LocalStore::ChangeMark> LocalStore::flush_what_may_be_lost() {
+  if (Done named = flush_name_of_log(); !named) return fail(named.error());
+  Result<ChangeMark> mark = change_mark();
+  if (!mark || !mark->was_left) return mark;
+  if (Done flushed = flush_log(); !flushed) return fail(flushed.error());
+  return mark;
 }
 
 Result<Outcome> LocalStore::append_durably(const std::string& line, bool gives_back) {
-  if (Done settled = flush_what_may_be_lost(); !settled) return fail(settled.error());
-  Done appended = append_or_undo(line);
+  const Result<ChangeMark> mark = flush_what_may_be_lost();
+  if (!mark) return fail(mark.error());
+  Done appended = append_or_undo(line, *mark);
   if (!appended && gives_back && ends_where_it_was_read()) {
-    if (Done freed = files_.remove(path(kReserveName)); freed) appended = append_or_undo(line);
+    if (Done freed = files_.remove(path(kReserveName)); freed)
+      appended = append_or_undo(line, *mark);
   }
   if (!appended) return fail(appended.error());
 
@@ -314,7 +312,7 @@ Result<Outcome> LocalStore::append_durably(const std::string& line, bool gives_b
     if (flush_failed_) return OutcomeUnknown{synced.error().message};
     return fail(synced.error());  // the log was written anew without the line
   }
-  unmark_change();
+  mark->clear();
   return Committed{Fence{tail_.end().seq + 1}};
 }
 

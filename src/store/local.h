@@ -107,14 +107,22 @@ class LocalStore final : public Store, public Upkeep {
   [[nodiscard]] Result<Outcome> append_durably(const std::string& line, bool gives_back);
   [[nodiscard]] bool ends_where_it_was_read();
   [[nodiscard]] Done flush_name_of_log();
-  [[nodiscard]] Done flush_what_may_be_lost();
-  [[nodiscard]] Result<bool> a_writer_died();
-  [[nodiscard]] Done mark_change();
-  void unmark_change();
+  /// Says to whoever comes next that a change of the log may not be on disk.
+  struct ChangeMark {
+    std::unique_ptr<File> file;
+    bool was_left = false;  // by a writer that died
+
+    // One byte long, without a byte in it: that takes no room on a full disk.
+    [[nodiscard]] Done set() const { return file->truncate(1); }
+    // If it stays, the next one flushes once more.
+    void clear() const { (void)file->truncate(0); }
+  };
+  [[nodiscard]] Result<ChangeMark> change_mark();
+  [[nodiscard]] Result<ChangeMark> flush_what_may_be_lost();
   [[nodiscard]] Done replace_log(std::string_view text);
   [[nodiscard]] Done flush_log();
   [[nodiscard]] Done write_log_anew();
-  [[nodiscard]] Done append_or_undo(const std::string& line);
+  [[nodiscard]] Done append_or_undo(const std::string& line, const ChangeMark& mark);
   [[nodiscard]] Result<Outcome> land(const Transaction& transaction, const std::string& line);
   [[nodiscard]] Result<bool> complete_refs(const PendingLanding& landing);
   [[nodiscard]] Done finish_landing();
@@ -138,8 +146,7 @@ class LocalStore final : public Store, public Upkeep {
   bool loaded_ = false;
   std::unique_ptr<File> log_;
   LogName log_name_;
-  std::unique_ptr<File> change_mark_;  // the claims lock's file, while the log is changed
-  std::optional<Error> unwritable_;    // why the log is open for reading only
+  std::optional<Error> unwritable_;  // why the log is open for reading only
   std::uint64_t segment_first_seq_ = 1;
   std::unique_ptr<ClaimsIndex> index_;  // the records at tail_.start(); or else
   Records replayed_;                    // these, when the index could not be used
