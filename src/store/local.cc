@@ -299,6 +299,8 @@ Result<LocalStore::ChangeMark> LocalStore::flush_what_may_be_lost() {
 }
 
 Result<Outcome> LocalStore::append_durably(const std::string& line, bool gives_back) {
+  // A rotation may have found that out, and the log may be another file by now.
+  if (flush_failed_) return fail(not_flushed());
   const Result<ChangeMark> mark = flush_what_may_be_lost();
   if (!mark) return fail(mark.error());
   Done appended = append_or_undo(line, *mark);

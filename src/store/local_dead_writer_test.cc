@@ -11,18 +11,6 @@
 namespace dibs {
 namespace {
 
-// A line that a process wrote in full and did not live to flush.
-std::string leave_unflushed_line(LocalSite& site, const std::string& key) {
-  const LogPosition end = replay_log(site.disk, site.directory)->end;
-  const std::string line =
-      encode_line(end, {.writes = {{.key = {key}, .value = '"' + std::string(2000, 'x') + '"'}}});
-  const auto open = [&](std::string_view name) {
-    return *site.disk.open(site.path(std::string(name)), Open::append, kPrivateFile);
-  };
-  EXPECT_TRUE(open(kClaimsLock)->truncate(1) && open(kLogName)->append(line));
-  return line;
-}
-
 Transaction confirming(LocalSite& site, LocalStore& store, const std::string& key) {
   Transaction transaction{.nonce = site.random.nonce()};
   const Record record = store.read(Selection::of({{key}}))->records.at(0);

@@ -157,6 +157,25 @@ TEST(Rotation, OnADiskThatFailsOnceLosesNothingWithThePower) {
   }
 }
 
+TEST(Rotation, OnADiskThatFailsAgainAndAgainAcknowledgesNothingThatIsNotThere) {
+  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+    LocalSite site({.segment_bytes = 300, .tail_bytes = 1}, seed);
+    ASSERT_TRUE(is_committed(put(*site.open(), site.random, "item:1", "1")));
+    leave_unflushed_line(site, "item:2");
+    HookedFiles files(site.disk);
+    files.before_each([&](const std::string& path) -> Done {
+      return site.random.chance(8) ? fail(ErrorKind::internal, path + " fails") : Done{};
+    });
+    LocalStore store(
+        files, site.clock, site.random, site.directory, [](const std::string&) {}, site.limits);
+    const bool acknowledged = is_committed(put(store, site.random, "item:3", "3"));
+    const Result<Contents> seen = contents_of(*site.open());
+    ASSERT_TRUE(seen) << seen.error().message << ", seed " << seed;
+    EXPECT_TRUE(seen->contains("item:1")) << seed;
+    EXPECT_TRUE(!acknowledged || seen->contains("item:3")) << seed;
+  }
+}
+
 TEST(Rotation, CutShortLosesNothingWhenThePowerGoesWhileTheNextMakesTheLog) {
   for (std::uint64_t change = 1; change <= 4; ++change) {
     for (std::uint64_t seed = 1; seed <= 30; ++seed) {
