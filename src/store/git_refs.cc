@@ -13,6 +13,7 @@ namespace dibs {
 namespace {
 
 constexpr int kLooksMax = 8;
+constexpr std::size_t kLookedMax = 256;
 
 // A remote moves the refs of one push one after the other, and a look in between sees some moved
 // and some not. What is gone does not move any more.
@@ -123,12 +124,16 @@ Result<Sight> GitRefs::seen(const std::vector<Key>& keys) {
   return sight;
 }
 
+std::string GitRefs::all_records() const { return remote_.place().prefix + "r/"; }
+
 // Refs go when the ledger moves, and only then. One that went without that was lost by the remote
 // (`git gc --prune=now` beside a push can do it), and whoever holds it still believes so: what it
-// said last goes on counting here.
+// said last goes on counting here. But a look at a few refs moves the ledger for all that are
+// remembered: it is followed by a look at all of them.
 Done GitRefs::look_once(const std::vector<std::string>& names) {
-  const Result<std::string> ledger_before = remote_.commit_at(ledger_ref());
-  if (!ledger_before) return fail(ledger_before.error());
+  const bool whole = std::ranges::find(names, all_records()) != names.end();
+  const Result<std::string> known = ledger_of_last_whole_look();
+  if (!known) return fail(known.error());
   std::vector<SeenRef> gone;
   // A remote reads its refs one after the other, the ledger first: it may have moved since.
   for (int looks = 0; looks < 2; ++looks) {
@@ -137,15 +142,33 @@ Done GitRefs::look_once(const std::vector<std::string>& names) {
     gone.insert(gone.end(), more->begin(), more->end());
     const Result<std::string> ledger = remote_.commit_at(ledger_ref());
     if (!ledger) return fail(ledger.error());
-    const bool put_away = !ledger->empty() && *ledger != *ledger_before;
-    if (gone.empty() || put_away) return {};
+    const bool put_away = !ledger->empty() && *ledger != *known;
+    if (put_away) return whole ? looked_at_all(*ledger) : look_once({all_records(), ledger_ref()});
+    if (gone.empty()) return {};
   }
   return remote_.keep_gone(gone);
 }
 
+// Before the first look of all, only what this clone has pushed is remembered, and that named the
+// ledger.
+Result<std::string> GitRefs::ledger_of_last_whole_look() {
+  Result<std::optional<std::string>> text =
+      files_.read_file(remote_.place().directory + "/dibs-looked", kLookedMax);
+  if (!text) return fail(text.error());
+  if (text->has_value()) return **std::move(text);
+  Result<std::string> ledger = remote_.commit_at(ledger_ref());
+  if (!ledger || ledger->empty()) return ledger;
+  if (Done noted = looked_at_all(*ledger); !noted) return fail(noted.error());
+  return ledger;
+}
+
+Done GitRefs::looked_at_all(const std::string& ledger) {
+  return files_.replace_file(remote_.place().directory + "/dibs-looked", ledger, file_mode_);
+}
+
 Result<Sight> GitRefs::look(const std::vector<Key>& keys) {
   std::vector<std::string> names = refs_of(keys);
-  if (names.empty()) names.push_back(remote_.place().prefix + "r/");
+  if (names.empty()) names.push_back(all_records());
   names.push_back(ledger_ref());
   for (int looks = 0; looks < kLooksMax; ++looks) {
     if (Done looked = look_once(names); !looked) return fail(looked.error());

@@ -57,6 +57,10 @@ class GitRefs final : public GitLayout {
   [[nodiscard]] Result<Ledger> lost_ledger();
   [[nodiscard]] std::optional<std::pair<Key, Seen>> record_at(const SeenRef& ref) const;
   [[nodiscard]] Done look_once(const std::vector<std::string>& names);
+  [[nodiscard]] std::string all_records() const;
+  // Where the ledger stood when all refs that are remembered were there; empty: there was none.
+  [[nodiscard]] Result<std::string> ledger_of_last_whole_look();
+  [[nodiscard]] Done looked_at_all(const std::string& ledger);
   [[nodiscard]] Error unreadable(const std::string& ref) const;
 
   FileSystem& files_;

@@ -142,6 +142,22 @@ TEST_F(GitRefsLayout, NumbersThatWerePutAwayNeverComeBack) {
   EXPECT_GT(written(*open("three"), "item:1", "4"), last);
 }
 
+// A look at one record shows the new ledger, and what else is remembered is from before it.
+TEST_F(GitRefsLayout, WhatWasPutAwayIsNotTakenForLostAfterALookAtSomethingElse) {
+  const auto one = open("one");
+  const auto two = open("two");
+  written(*one, "item:1", "held");
+  written(*one, "item:2", "held");
+  ASSERT_EQ(contents_of(*two)->size(), 2U);
+  written(*one, "item:1", std::nullopt);
+  clock_.advance_ms(20 * kMinuteMs);
+  ASSERT_EQ(one->tidy(), 1U);
+  ASSERT_EQ(two->read(Selection::of({{"item:2"}}))->records.size(), 1U);
+  EXPECT_TRUE(two->read(Selection::of({{"item:1"}}))->records.empty());
+  EXPECT_TRUE(std::ranges::none_of(
+      two->inspect(), [](const Finding& finding) { return contains(finding.what, "has lost"); }));
+}
+
 TEST_F(GitRefsLayout, HistoryOutlivesTheRefs) {
   const auto store = open("one");
   Event event;
