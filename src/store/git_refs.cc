@@ -206,7 +206,7 @@ Result<std::vector<RefMove>> GitRefs::prepare(const Transaction& transaction, co
   // Numbers that were put away must not come back: who has not seen the newest ledger has lost.
   if (!ledger->commit.empty())
     moves.push_back({.name = ledger_ref(), .from = ledger->commit, .to = ledger->commit});
-  const Result<std::vector<RefMove>> along = branch_moves(transaction, sight, turn);
+  Result<std::vector<RefMove>> along = branch_moves(transaction, sight, turn);
   if (!along) return along;
   moves.insert(moves.end(), along->begin(), along->end());
   return moves;

@@ -31,11 +31,11 @@ class Blockers {
   }
   void add_holders(const Key& resource, const Waiter& waiter) {
     for (const Lease& lease : sight_.now.holding(resource).leases) {
-      // One that was upgraded since could be shared with when it was seen, and one that a stopped
-      // process renewed since was over.
+      // One that was upgraded since could be shared with when it was seen, one that was downgraded
+      // since can be now, and one that a stopped process renewed since was over.
       const Lease* seen = sight_.then.lease(lease.id);
       if (seen == nullptr || !sight_.counts(*seen) || !sight_.counts(lease)) continue;
-      if (!share(seen->mode, waiter.mode)) add(lease.session);
+      if (!share(seen->mode, waiter.mode) && !share(lease.mode, waiter.mode)) add(lease.session);
     }
   }
   void add_those_before(const Key& resource, const Line& line, const Waiter& waiter) {
