@@ -1,13 +1,14 @@
 // The store of one machine: an append-only log in the repository's common git directory, shared by
-// all its worktrees. A commit is one locked append and one flush; nothing else is on the way.
+// all its worktrees. A commit is one locked append and one flush; nothing else is on the way. In
+// .git/dibs:
 //
-//   .git/dibs/claims.jsonl           the truth: one transaction a line, checksummed, never
-//   rewritten .git/dibs/claims-NNN.jsonl       closed segments of it .git/dibs/claims.index.json
-//   derived: the records after some line, so claims read little .git/dibs/locks/claims.lock held
-//   while a line is appended .git/dibs/locks/index.lock       held while the index is replaced,
-//   never waited for by a claim .git/dibs/reserve                space that a release may use on a
-//   full disk
-//   .git/dibs/landing.json           a change under way that also moves refs (local_landing.cc)
+//   claims.jsonl        the truth: one transaction a line, checksummed, never rewritten
+//   claims-NNN.jsonl    closed segments of it
+//   claims.index.json   derived: the records after some line, so claims read little
+//   locks/claims.lock   held while a line is appended; not empty until that is on disk
+//   locks/index.lock    held while the index is replaced, never waited for by a claim
+//   reserve             space that a release may use on a full disk
+//   landing.json        a change under way that also moves refs (local_landing.cc)
 //
 // Readers take no lock. They see complete lines only; whatever looks wrong without the lock is
 // looked at again with it, and only then called damage.

@@ -29,6 +29,7 @@ class File {
                                                     std::span<char> buffer) = 0;
   // Writes all of `bytes` at the end. After a failure any prefix of them may stand there.
   [[nodiscard]] virtual Done append(std::string_view bytes) = 0;
+  // Cuts it to `size` bytes; a shorter one gets zeros that take no room on the disk.
   [[nodiscard]] virtual Done truncate(std::uint64_t size) = 0;
   // On disk when it returns. After a failure nothing may be assumed about what was appended.
   [[nodiscard]] virtual Done sync() = 0;

@@ -93,7 +93,7 @@ class PosixFile final : public File {
 
   Done truncate(std::uint64_t size) override {
     if (retrying([&] { return ::ftruncate(fd_.get(), static_cast<off_t>(size)); }) == 0) return {};
-    return failed("shorten", path_, errno);
+    return failed("change the size of", path_, errno);
   }
 
   Done sync() override {
